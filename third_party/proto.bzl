@@ -1,0 +1,25 @@
+"""Protocol buffers by Debian's protoc."""
+
+def rowan_proto_library(name, src, deps = []):
+    """The C++ messages of one .proto file as cc_library `name`.
+
+    Args:
+      name: the library, by custom FILE_cc_proto.
+      src: the .proto file, in this package.
+      deps: rowan_proto_library targets of the files it imports.
+    """
+    stem = src[:-len(".proto")]
+    native.genrule(
+        name = name + "_gen",
+        srcs = native.glob(["*.proto"]),
+        outs = [stem + ".pb.h", stem + ".pb.cc"],
+        cmd = "protoc -I. --cpp_out=$(GENDIR) %s/%s" % (native.package_name(), src),
+    )
+    native.cc_library(
+        name = name,
+        srcs = [stem + ".pb.cc"],
+        hdrs = [stem + ".pb.h"],
+        copts = ["-Wno-unused-parameter"],
+        deps = deps + ["//third_party:protobuf"],
+        visibility = ["//visibility:public"],
+    )
