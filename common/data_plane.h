@@ -124,6 +124,8 @@ class DataPlane {
   virtual absl::Status Hello(const RequestHeader& header, HelloReply* reply) = 0;
   // Answered when the job's mode allows step `header.number` to read.
   virtual void Pull(const PullRequest* request, PullWaiting waiting, PullDone done) = 0;
+  // Lets go of a pull that still waits: its `done` gets Cancelled. One that is being answered, or was, is left alone.
+  virtual void CancelPull(const PullRequest* request) = 0;
   virtual void Push(PushRequest request, PushDone done) = 0;
   // A pull outside steps: whatever is there now. Changes nothing.
   virtual void Lookup(const PullRequest* request, PullDone done) = 0;

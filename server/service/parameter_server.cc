@@ -56,6 +56,22 @@ void ParameterServer::Pull(const PullRequest* request, PullWaiting waiting, Pull
   Advance();
 }
 
+void ParameterServer::CancelPull(const PullRequest* request) {
+  PullDone done;
+  std::string waited_for;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+      if (it->request != request) continue;
+      done = std::move(it->done);
+      waited_for = board_.WaitsFor(request->header.number);
+      waiting_.erase(it);
+      break;
+    }
+  }
+  if (done) done(absl::CancelledError(absl::StrCat("given up while waiting for ", waited_for)));
+}
+
 void ParameterServer::Lookup(const PullRequest* request, PullDone done) {
   absl::Status status;
   {

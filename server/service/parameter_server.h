@@ -35,6 +35,7 @@ class ParameterServer final : public DataPlane {
 
   absl::Status Hello(const RequestHeader& header, HelloReply* reply) override ABSL_LOCKS_EXCLUDED(mu_);
   void Pull(const PullRequest* request, PullWaiting waiting, PullDone done) override ABSL_LOCKS_EXCLUDED(mu_);
+  void CancelPull(const PullRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Push(PushRequest request, PushDone done) override ABSL_LOCKS_EXCLUDED(mu_);
   void Lookup(const PullRequest* request, PullDone done) override ABSL_LOCKS_EXCLUDED(mu_);
 
