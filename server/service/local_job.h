@@ -38,8 +38,8 @@ class LocalJob {
     proto::JobPosition position;
     std::map<std::string, std::string> application;
   };
-  // Writes a full snapshot into `root`. REQUIRES: no push is in flight.
-  absl::Status WriteSnapshot(const std::string& root, const SnapshotInfo& info);
+  // Writes a full snapshot into `root` and returns its directory. REQUIRES: no push is in flight.
+  absl::StatusOr<std::string> WriteSnapshot(const std::string& root, const SnapshotInfo& info);
 
  private:
   LocalJob(const proto::JobSpec& spec, int threads, uint64_t applied);
