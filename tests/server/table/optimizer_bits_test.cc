@@ -50,7 +50,7 @@ TEST(OptimizerBitsTest, EveryInstructionSetGivesTheSameBits) {
   } expected[] = {
       {proto::Optimizer::SGD, 0xd2705f34bb2a8d78},
       {proto::Optimizer::ADAGRAD, 0x95652ae504563897},
-      {proto::Optimizer::ROW_WISE_ADAGRAD, 0xd1e103334278afe1},
+      {proto::Optimizer::ROW_WISE_ADAGRAD, 0x9066cf63b8a1bba3},
       {proto::Optimizer::ADAM, 0x94d4c7fe97fc1631},
       {proto::Optimizer::FTRL, 0x2641aa0f52815b7e},
   };
