@@ -47,7 +47,7 @@
 //   beta                 1e-10    [0, 1e9]        mean gradient
 //
 // Bits: the same on every instruction set. Every operation is a correctly rounded float add, multiply, divide or square
-// root in the order that optimizer_kernels.cc writes, never fused. Sums of squares run in 16 interleaved partial sums.
+// root in the order that optimizer_kernels.cc writes, never fused. Sums run in an order that does not know the vectors' length.
 //
 // Immutable, thread-safe, cheap to copy.
 #ifndef ROWAN_SERVER_TABLE_OPTIMIZER_H_

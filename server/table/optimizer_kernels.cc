@@ -35,37 +35,40 @@ HWY_INLINE void Descend(D d, float rate, V direction, float* values) {
   hn::StoreU(hn::Sub(hn::LoadU(d, values), hn::Mul(hn::Set(d, rate), direction)), d, values);
 }
 
-// Element i goes to partial sum i mod 16; then a tree. Vectors of 4 lanes on every target.
+// Blocks of 16 go to 16 partial sums, then blocks of 4 to the first four; a tree adds these; then come the last
+// elements, one by one. Vectors of 4 lanes on every target but the scalar one, which spells them out.
 HWY_INLINE float SumOfSquares(const float* x, int64_t n) {
-  HWY_ALIGN float sums[16] = {};
   int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if (n >= 16) {
-    const hn::FixedTag<float, 4> d;
-    auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
-    for (; i + 16 <= n; i += 16) {
-      const auto x0 = hn::LoadU(d, x + i), x1 = hn::LoadU(d, x + i + 4);
-      const auto x2 = hn::LoadU(d, x + i + 8), x3 = hn::LoadU(d, x + i + 12);
-      sum0 = hn::Add(sum0, hn::Mul(x0, x0));
-      sum1 = hn::Add(sum1, hn::Mul(x1, x1));
-      sum2 = hn::Add(sum2, hn::Mul(x2, x2));
-      sum3 = hn::Add(sum3, hn::Mul(x3, x3));
-    }
-    hn::Store(sum0, d, sums);
-    hn::Store(sum1, d, sums + 4);
-    hn::Store(sum2, d, sums + 8);
-    hn::Store(sum3, d, sums + 12);
+#if HWY_TARGET == HWY_SCALAR
+  float sums[16] = {};
+  for (; i + 16 <= n; i += 16) {
+    for (int lane = 0; lane < 16; ++lane) sums[lane] += x[i + lane] * x[i + lane];
   }
+  for (; i + 4 <= n; i += 4) {
+    for (int lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * x[i + lane];
+  }
+  for (int lane = 0; lane < 4; ++lane) sums[lane] = (sums[lane] + sums[lane + 4]) + (sums[lane + 8] + sums[lane + 12]);
+  float total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+#else
+  const hn::FixedTag<float, 4> d;
+  const auto add_square = [&](auto& sum, int64_t at) HWY_ATTR {
+    const auto v = hn::LoadU(d, x + at);
+    sum = hn::Add(sum, hn::Mul(v, v));
+  };
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+  for (; i + 16 <= n; i += 16) {
+    add_square(sum0, i);
+    add_square(sum1, i + 4);
+    add_square(sum2, i + 8);
+    add_square(sum3, i + 12);
+  }
+  for (; i + 4 <= n; i += 4) add_square(sum0, i);
+  const auto lanes = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
+  const auto pairs = hn::Add(lanes, hn::Shuffle2301(lanes));
+  float total = hn::GetLane(hn::Add(pairs, hn::Shuffle1032(pairs)));
 #endif
-  for (; i < n; ++i) {
-    const float square = x[i] * x[i];
-    sums[i % 16] += square;
-  }
-  float lanes[4];
-  for (int lane = 0; lane < 4; ++lane) {
-    lanes[lane] = (sums[lane] + sums[lane + 4]) + (sums[lane + 8] + sums[lane + 12]);
-  }
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  for (; i < n; ++i) total += x[i] * x[i];
+  return total;
 }
 
 void Sgd(const OptimizerRates& rates, const float* HWY_RESTRICT gradient, int64_t /*update_count*/, int64_t width,
@@ -91,10 +94,8 @@ void RowWiseAdagrad(const OptimizerRates& rates, const float* HWY_RESTRICT gradi
   const float a = std::min(state[0] + mean_square, std::numeric_limits<float>::max());
   state[0] = a;
   const float size = std::sqrt(a) + rates.epsilon;
-  ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR {
-    const auto g = hn::LoadU(d, gradient + i);
-    Descend(d, rates.learning_rate, DivideOrZero(d, g, hn::Set(d, size)), values + i);
-  });
+  const float rate = size > 0 ? rates.learning_rate / size : 0;
+  ForEachVector(width, [&](auto d, int64_t i) HWY_ATTR { Descend(d, rate, hn::LoadU(d, gradient + i), values + i); });
 }
 
 void Adam(const OptimizerRates& rates, const float* HWY_RESTRICT gradient, int64_t update_count, int64_t width,
