@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -143,27 +144,36 @@ std::vector<TableUsage> ShardEngine::Usage() const {
 
 absl::Status ShardEngine::ForEachBlock(
     uint32_t index, absl::FunctionRef<absl::Status(uint32_t, uint64_t, absl::string_view)> visit) const {
-  const Shard& shard = shards_[index];
-  SharedMutexLock lock(&shard.mu);
   struct Item {
     uint32_t id;
     uint64_t key;
-    absl::string_view block;
+    int64_t offset;
+    int64_t bytes;
   };
   std::vector<Item> items;
-  for (const auto& table : shard.tables) {
-    if (table == nullptr) continue;
-    const int64_t bytes = table->schema().row_bytes();
-    table->ForEach([&](const char* block) {
-      items.push_back({table->schema().id(), LoadRowKey(block), absl::string_view(block, bytes)});
-    });
-  }
-  for (const auto& [id, block] : shard.dense) {
-    items.push_back({id.first, id.second, {block.bytes.get(), size_t(block.schema->BlockBytes(block.block))}});
+  std::string blocks;
+  {
+    const Shard& shard = shards_[index];
+    SharedMutexLock lock(&shard.mu);
+    int64_t total = 0;
+    for (const auto& table : shard.tables) total += table == nullptr ? 0 : table->rows() * table->schema().row_bytes();
+    for (const auto& [id, block] : shard.dense) total += block.schema->BlockBytes(block.block);
+    blocks.reserve(total);
+    const auto add = [&](uint32_t id, const char* block, int64_t bytes) {
+      items.push_back({id, LoadRowKey(block), static_cast<int64_t>(blocks.size()), bytes});
+      blocks.append(block, bytes);
+    };
+    for (const auto& table : shard.tables) {
+      if (table == nullptr) continue;
+      table->ForEach([&](const char* block) { add(table->schema().id(), block, table->schema().row_bytes()); });
+    }
+    for (const auto& [id, block] : shard.dense) add(id.first, block.bytes.get(), block.schema->BlockBytes(block.block));
   }
   std::sort(items.begin(), items.end(),
             [](const Item& a, const Item& b) { return std::tie(a.id, a.key) < std::tie(b.id, b.key); });
-  for (const Item& item : items) ROWAN_RETURN_IF_ERROR(visit(item.id, item.key, item.block));
+  for (const Item& item : items) {
+    ROWAN_RETURN_IF_ERROR(visit(item.id, item.key, absl::string_view(blocks).substr(item.offset, item.bytes)));
+  }
   return absl::OkStatus();
 }
 

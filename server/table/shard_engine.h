@@ -91,8 +91,8 @@ class ShardEngine {
   // Memory taken from the system for row chunks.
   int64_t reserved_bytes() const { return chunks_.reserved_bytes(); }
 
-  // Every row and dense block of a shard, ascending by (id, key), under the shard's lock.
-  // Stops at the first error and returns it.
+  // Every row and dense block of a shard, ascending by (id, key). They are copied under the shard's lock and visited
+  // without it: `visit` may write to disk. Stops at the first error and returns it.
   absl::Status ForEachBlock(
       uint32_t shard, absl::FunctionRef<absl::Status(uint32_t id, uint64_t key, absl::string_view block)> visit) const;
   // Puts a stored block back. InvalidArgument if it does not fit its table or shard; AlreadyExists for a row twice.

@@ -1,0 +1,1 @@
+// rowan-ctr generate: clicks of a known model.
