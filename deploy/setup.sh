@@ -9,10 +9,10 @@ PACKAGES=(
   g++ libc6-dev protobuf-compiler python3 git ca-certificates
   clang # deploy/sanitize.sh thread-safety
   # What is linked.
-  libabsl-dev libgoogle-glog-dev libprotobuf-dev libgrpc++-dev
+  libabsl-dev libgoogle-glog-dev libprotobuf-dev libgrpc++-dev libssl-dev
   librocksdb-dev libdnnl-dev libhwy-dev libisal-dev libxxhash-dev zlib1g-dev
   # What tests.
-  libgtest-dev libgmock-dev libbenchmark-dev
+  libgtest-dev libgmock-dev libbenchmark-dev openssl
 )
 
 missing=()
