@@ -19,7 +19,7 @@ struct Batch {
   std::vector<float> labels;   // (n): 0 or 1.
   std::vector<float> numbers;  // (n, kNumbers), row-major: a sample's numbers are neighbours.
   std::vector<uint64_t> keys;  // (kKeys, n): a feature's keys are neighbours.
-  std::vector<int64_t> rows;   // (n): the samples' rows in the RowIndex, for messages.
+  std::vector<int64_t> rows;   // (n): the samples' rows in the LineIndex, for messages.
 
   // The keys of feature `column`, one per sample.
   absl::Span<const uint64_t> Keys(int column) const { return absl::MakeConstSpan(keys).subspan(column * size, size); }

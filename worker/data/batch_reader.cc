@@ -9,14 +9,14 @@
 namespace rowan {
 namespace {
 
-BatchReaderOptions Resolve(const RowIndex& index, BatchReaderOptions options) {
+BatchReaderOptions Resolve(const LineIndex& index, BatchReaderOptions options) {
   if (options.end_row < 0) options.end_row = index.size();
   return options;
 }
 
 }  // namespace
 
-BatchReader::BatchReader(const RowIndex* index, BatchReaderOptions options)
+BatchReader::BatchReader(const LineIndex* index, BatchReaderOptions options)
     : index_(index),
       options_(Resolve(*index, std::move(options))),
       assignment_(options_.end_row - options_.first_row, options_.batch_size, options_.rank, options_.num_ranks),

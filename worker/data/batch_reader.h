@@ -19,7 +19,7 @@
 #include "worker/data/batch.h"
 #include "worker/data/criteo.h"
 #include "worker/data/criteo_features.h"
-#include "worker/data/row_index.h"
+#include "worker/data/line_index.h"
 
 namespace rowan {
 
@@ -43,7 +43,7 @@ class BatchReader {
  public:
   // `index` must outlive the reader. REQUIRES: options as order.h and assignment.h require,
   // 0 <= first_row <= end_row <= index->size().
-  BatchReader(const RowIndex* index, BatchReaderOptions options);
+  BatchReader(const LineIndex* index, BatchReaderOptions options);
 
   // Steps of an epoch; the same for all ranks.
   int64_t steps() const { return assignment_.steps(); }
@@ -66,7 +66,7 @@ class BatchReader {
   // Appends row `row` to `batch` or adds it to `bad_rows`; says which.
   absl::StatusOr<bool> ReadRow(int64_t epoch, int64_t row, BadRows* bad_rows, Batch* batch) const;
 
-  const RowIndex* const index_;
+  const LineIndex* const index_;
   const BatchReaderOptions options_;  // With end_row >= 0.
   const Assignment assignment_;
   const CriteoFeatures features_;

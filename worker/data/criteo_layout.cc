@@ -29,7 +29,7 @@ bool IsCriteoHeader(absl::string_view line) {
   return names_integers;
 }
 
-absl::StatusOr<RowIndex> OpenCriteoRows(absl::string_view files) {
+absl::StatusOr<LineIndex> OpenCriteoRows(absl::string_view files) {
   ROWAN_ASSIGN_OR_RETURN(const std::vector<std::string> paths, ExpandFiles(files));
   std::vector<TextFile> opened;
   opened.reserve(paths.size());
@@ -37,10 +37,10 @@ absl::StatusOr<RowIndex> OpenCriteoRows(absl::string_view files) {
     ROWAN_ASSIGN_OR_RETURN(TextFile file, TextFile::Open(path));
     opened.push_back(std::move(file));
   }
-  return RowIndex::Build(std::move(opened), IsCriteoHeader);
+  return LineIndex::Build(std::move(opened), IsCriteoHeader);
 }
 
-CriteoLayout DetectLayout(const RowIndex& index) {
+CriteoLayout DetectLayout(const LineIndex& index) {
   constexpr int64_t kRows = 1000;
   int64_t votes = 0;  // For labels, less those against.
   CriteoRow row;

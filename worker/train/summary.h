@@ -17,6 +17,7 @@ class Summary {
   // Fields are written in the order of the calls. A double has 17 digits, so that it reads back to the last bit; one
   // that is empty or not finite is null.
   void Add(absl::string_view name, absl::optional<double> value);
+  void Add(absl::string_view name, double value) { Add(name, absl::optional<double>(value)); }
   void Add(absl::string_view name, int64_t value);
   void Add(absl::string_view name, absl::string_view value);
 

@@ -34,7 +34,7 @@ std::string Text(int64_t begin, int64_t end, int64_t bad_every = 0) {
   return text;
 }
 
-RowIndex Index(absl::string_view text) { return *OpenCriteoRows(WriteFile(NewFolder(), "x.tsv", text)); }
+LineIndex Index(absl::string_view text) { return *OpenCriteoRows(WriteFile(NewFolder(), "x.tsv", text)); }
 
 BatchReaderOptions Quiet(double max_bad_share = 0.01) {
   BatchReaderOptions options;
@@ -52,7 +52,7 @@ void ExpectEqual(const Batch& a, const Batch& b) {
 }
 
 TEST(BatchReaderTest, ReadsTheRowsItNames) {
-  const RowIndex index = Index(Text(0, 100));
+  const LineIndex index = Index(Text(0, 100));
   BatchReaderOptions options = Quiet();
   options.batch_size = 16;
   options.window = 100;
@@ -70,7 +70,7 @@ TEST(BatchReaderTest, ReadsTheRowsItNames) {
 }
 
 TEST(BatchReaderTest, ReadsEachRowOnceAnEpochForAnyNumberOfRanks) {
-  const RowIndex index = Index(Text(0, 237));
+  const LineIndex index = Index(Text(0, 237));
   for (int num_ranks = 1; num_ranks <= 5; ++num_ranks) {
     for (const int64_t batch_size : {1, 3, 64, 237, 1000}) {
       for (const int64_t window : {0, 50, 1000}) {
@@ -99,7 +99,7 @@ TEST(BatchReaderTest, ReadsEachRowOnceAnEpochForAnyNumberOfRanks) {
 }
 
 TEST(BatchReaderTest, TheRanksTogetherReadWhatOneRankReads) {
-  const RowIndex index = Index(Text(0, 100));
+  const LineIndex index = Index(Text(0, 100));
   BatchReaderOptions options = Quiet();
   options.batch_size = 30;
   options.window = 100;
@@ -117,7 +117,7 @@ TEST(BatchReaderTest, TheRanksTogetherReadWhatOneRankReads) {
 }
 
 TEST(BatchReaderTest, ReadsTheSameBatchAgainInAnyOrder) {
-  const RowIndex index = Index(Text(0, 100));
+  const LineIndex index = Index(Text(0, 100));
   BatchReaderOptions options = Quiet();
   options.batch_size = 8;
   options.window = 100;
@@ -133,7 +133,7 @@ TEST(BatchReaderTest, ReadsTheSameBatchAgainInAnyOrder) {
 }
 
 TEST(BatchReaderTest, StaysWithinItsRows) {
-  const RowIndex index = Index(Text(0, 100));
+  const LineIndex index = Index(Text(0, 100));
   BatchReaderOptions options = Quiet();
   options.first_row = 40;
   options.end_row = 80;
@@ -149,7 +149,7 @@ TEST(BatchReaderTest, StaysWithinItsRows) {
 }
 
 TEST(BatchReaderTest, HasNoStepsWithoutRows) {
-  const RowIndex index = Index("");
+  const LineIndex index = Index("");
   BatchReader reader(&index, Quiet());
   Batch batch;
   EXPECT_EQ(reader.steps(), 0);
@@ -160,7 +160,7 @@ TEST(BatchReaderTest, HasNoStepsWithoutRows) {
 }
 
 TEST(BatchReaderTest, LeavesOutBadRowsAndReportsTheFirst) {
-  const RowIndex index = Index("label\tI1\n" + Text(0, 10, 5));
+  const LineIndex index = Index("label\tI1\n" + Text(0, 10, 5));
   std::vector<std::string> reports;
   BatchReaderOptions options = Quiet(0.2);
   options.report_bad_row = [&](const std::string& report) { reports.push_back(report); };
@@ -178,7 +178,7 @@ TEST(BatchReaderTest, LeavesOutBadRowsAndReportsTheFirst) {
 }
 
 TEST(BatchReaderTest, FailsWhenTooManyRowsAreBad) {
-  const RowIndex index = Index(Text(0, 100, 20));  // 0, 20, 40, 60, 80
+  const LineIndex index = Index(Text(0, 100, 20));  // 0, 20, 40, 60, 80
   BatchReaderOptions options = Quiet(0.04);
   options.batch_size = 10;
   BatchReader reader(&index, options);
@@ -190,7 +190,7 @@ TEST(BatchReaderTest, FailsWhenTooManyRowsAreBad) {
 }
 
 TEST(BatchReaderTest, MeasuresTheShareByTheRowsOfTheRank) {
-  const RowIndex index = Index(Text(0, 100, 2));  // Every second one.
+  const LineIndex index = Index(Text(0, 100, 2));  // Every second one.
   BatchReaderOptions options = Quiet(0.5);
   options.batch_size = 4;
   options.num_ranks = 4;
@@ -205,7 +205,7 @@ TEST(BatchReaderTest, MeasuresTheShareByTheRowsOfTheRank) {
 }
 
 TEST(BatchReaderTest, ReadsRangesInOrderAndMarksBadRows) {
-  const RowIndex index = Index(Text(0, 10, 3));  // 0, 3, 6, 9
+  const LineIndex index = Index(Text(0, 10, 3));  // 0, 3, 6, 9
   BatchReader reader(&index, Quiet(1));
   Batch batch;
   std::vector<bool> bad;
@@ -229,7 +229,7 @@ TEST(BatchReaderTest, ReadsRowsWithoutLabels) {
     unlabelled += one.substr(2);
     line += one.size();
   }
-  const RowIndex with = Index(labelled), without = Index(unlabelled);
+  const LineIndex with = Index(labelled), without = Index(unlabelled);
   BatchReaderOptions options = Quiet();
   Batch a, b;
   std::vector<bool> bad;
@@ -244,7 +244,7 @@ TEST(BatchReaderTest, ReadsRowsWithoutLabels) {
 // However the same rows lie in files, the batches are the same.
 TEST(BatchReaderTest, ReadsTheSameFromAnyPackagingOfTheSameRows) {
   const std::string text = Text(0, 200);
-  const RowIndex plain = Index(text);
+  const LineIndex plain = Index(text);
   std::string crlf = "\xEF\xBB\xBFlabel\tI1\tI2\r\n\r\n";
   for (const char c : text) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const std::string folder = NewFolder();
@@ -253,7 +253,7 @@ TEST(BatchReaderTest, ReadsTheSameFromAnyPackagingOfTheSameRows) {
   WriteFile(folder, "2", Gzip(Text(51, 90)) + Gzip(Text(90, 199)));
   WriteFile(folder, "3", "");
   WriteFile(folder, "4", "\n" + Text(199, 200) + "\n\n");
-  for (const RowIndex& packed : {Index(Gzip(text)), Index(crlf), *OpenCriteoRows(folder)}) {
+  for (const LineIndex& packed : {Index(Gzip(text)), Index(crlf), *OpenCriteoRows(folder)}) {
     ASSERT_EQ(packed.size(), 200);
     BatchReaderOptions options = Quiet();
     options.batch_size = 64;
@@ -269,7 +269,7 @@ TEST(BatchReaderTest, ReadsTheSameFromAnyPackagingOfTheSameRows) {
 }
 
 TEST(BatchReaderTest, ReadsAroundALineOfFiveMegabytes) {
-  const RowIndex index = Index(Text(0, 5) + std::string(5'000'000, 'a') + "\n" + Text(5, 10));
+  const LineIndex index = Index(Text(0, 5) + std::string(5'000'000, 'a') + "\n" + Text(5, 10));
   BatchReader reader(&index, Quiet(0.1));
   Batch batch;
   ASSERT_OK(reader.Read(0, 0, &batch));
@@ -277,7 +277,7 @@ TEST(BatchReaderTest, ReadsAroundALineOfFiveMegabytes) {
 }
 
 TEST(BatchReaderTest, ReadsAheadWhatItReadsDirectly) {
-  const RowIndex index = Index(Text(0, 1000, 100));
+  const LineIndex index = Index(Text(0, 1000, 100));
   BatchReaderOptions options = Quiet(0.02);
   options.batch_size = 33;
   options.window = 1000;

@@ -17,11 +17,11 @@ absl::Status CheckLabelled(const CtrDataset& dataset, const std::string& files) 
 }
 
 absl::StatusOr<CtrDataset> OpenCtrDataset(const std::string& files) {
-  ROWAN_ASSIGN_OR_RETURN(RowIndex index, OpenCriteoRows(files));
+  ROWAN_ASSIGN_OR_RETURN(LineIndex index, OpenCriteoRows(files));
   CtrDataset dataset;
   dataset.layout = DetectLayout(index);
   dataset.end = index.size();
-  dataset.index = std::make_shared<const RowIndex>(std::move(index));
+  dataset.index = std::make_shared<const LineIndex>(std::move(index));
   return dataset;
 }
 

@@ -8,13 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "worker/data/criteo.h"
-#include "worker/data/row_index.h"
+#include "worker/data/line_index.h"
 
 namespace rowan {
 
 // Rows [begin, end) of an index. Cheap to copy; immutable.
 struct CtrDataset {
-  std::shared_ptr<const RowIndex> index;
+  std::shared_ptr<const LineIndex> index;
   CriteoLayout layout = CriteoLayout::kLabelled;
   int64_t begin = 0;
   int64_t end = 0;

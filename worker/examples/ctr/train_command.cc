@@ -112,7 +112,7 @@ absl::Status WriteModel(const CtrTrainOptions& options, int64_t steps, int64_t s
   return absl::OkStatus();
 }
 
-absl::Status Train(const CommandLine& line, const Interrupt& interrupt) {
+absl::Status Train(const Interrupt& interrupt) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
   ROWAN_RETURN_IF_ERROR(CheckSnapshotRoot("model_dir", absl::GetFlag(FLAGS_model_dir)));
   ROWAN_ASSIGN_OR_RETURN(const CtrSplit data, OpenCtrSplit(absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_test_data)));
@@ -202,8 +202,8 @@ absl::Status Train(const CommandLine& line, const Interrupt& interrupt) {
 
 }  // namespace
 
-int RunTrain(const Program&, const CommandLine& line, const Interrupt& interrupt) {
-  return ExitCode("train", Train(line, interrupt), interrupt);
+int RunTrain(const Program&, const CommandLine&, const Interrupt& interrupt) {
+  return ExitCode("train", Train(interrupt), interrupt);
 }
 
 }  // namespace rowan

@@ -14,7 +14,7 @@
 #include "worker/data/batch.h"
 #include "worker/data/batch_reader.h"
 #include "worker/data/criteo_layout.h"
-#include "worker/data/row_index.h"
+#include "worker/data/line_index.h"
 #include "worker/data/text_file.h"
 
 namespace rowan {
@@ -46,7 +46,7 @@ std::string Text() {
 struct Data {
   std::string path;
   int64_t bytes;
-  RowIndex index;
+  LineIndex index;
 };
 
 const Data& GetData() {

@@ -1,4 +1,4 @@
-#include "worker/data/row_index.h"
+#include "worker/data/line_index.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,8 +26,8 @@ absl::string_view WithoutReturn(absl::string_view line) {
 
 }  // namespace
 
-RowIndex RowIndex::Build(std::vector<TextFile> files, absl::FunctionRef<bool(absl::string_view line)> is_header) {
-  RowIndex index;
+LineIndex LineIndex::Build(std::vector<TextFile> files, absl::FunctionRef<bool(absl::string_view line)> is_header) {
+  LineIndex index;
   index.files_ = std::move(files);
   for (const TextFile& file : index.files_) {
     index.first_rows_.push_back(index.size());
@@ -47,28 +47,28 @@ RowIndex RowIndex::Build(std::vector<TextFile> files, absl::FunctionRef<bool(abs
   return index;
 }
 
-const TextFile& RowIndex::FileOf(int64_t row) const {
+const TextFile& LineIndex::FileOf(int64_t row) const {
   const auto next = std::upper_bound(first_rows_.begin(), first_rows_.end(), row);
   return files_[next - first_rows_.begin() - 1];
 }
 
-absl::string_view RowIndex::Line(int64_t row) const {
+absl::string_view LineIndex::Line(int64_t row) const {
   return WithoutReturn(FirstLine(FileOf(row).bytes().substr(starts_[row])));
 }
 
-void RowIndex::Prefetch(int64_t row) const {
+void LineIndex::Prefetch(int64_t row) const {
   constexpr int kCacheLines = 5;
   const char* const start = FileOf(row).bytes().data() + starts_[row];
   for (int i = 0; i < kCacheLines; ++i) __builtin_prefetch(start + 64 * i);
 }
 
-RowIndex::Place RowIndex::Locate(int64_t row) const {
+LineIndex::Place LineIndex::Locate(int64_t row) const {
   const TextFile& file = FileOf(row);
   const absl::string_view before = file.bytes().substr(0, starts_[row]);
   return {file.path(), 1 + std::count(before.begin(), before.end(), '\n')};
 }
 
-std::string RowIndex::Where(int64_t row) const {
+std::string LineIndex::Where(int64_t row) const {
   const Place place = Locate(row);
   return absl::StrCat(place.file, ":", place.line);
 }

@@ -1,4 +1,4 @@
-// RowIndex: the rows of a list of text files, numbered from 0 through all of them in order.
+// LineIndex: the rows of a list of text files, numbered from 0 through all of them in order.
 //
 // A row is a line that is not blank and not its file's header. Lines end in "\n" or "\r\n", the last one may end
 // without. A byte order mark (UTF-8) at the start of a file belongs to no line. A blank line is one of no bytes before
@@ -6,8 +6,8 @@
 //
 // Layout: one 64-bit offset per row (its place in its file), in pieces that never move; everything else is found when
 // asked for. Immutable after Build, so any number of threads may read.
-#ifndef ROWAN_WORKER_DATA_ROW_INDEX_H_
-#define ROWAN_WORKER_DATA_ROW_INDEX_H_
+#ifndef ROWAN_WORKER_DATA_LINE_INDEX_H_
+#define ROWAN_WORKER_DATA_LINE_INDEX_H_
 
 #include <cstdint>
 #include <deque>
@@ -20,10 +20,10 @@
 
 namespace rowan {
 
-class RowIndex {
+class LineIndex {
  public:
   // Scans all of `files` once. `is_header` is asked once per file, with its first line that is not blank.
-  static RowIndex Build(std::vector<TextFile> files, absl::FunctionRef<bool(absl::string_view line)> is_header);
+  static LineIndex Build(std::vector<TextFile> files, absl::FunctionRef<bool(absl::string_view line)> is_header);
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()); }
 
@@ -52,4 +52,4 @@ class RowIndex {
 
 }  // namespace rowan
 
-#endif  // ROWAN_WORKER_DATA_ROW_INDEX_H_
+#endif  // ROWAN_WORKER_DATA_LINE_INDEX_H_
