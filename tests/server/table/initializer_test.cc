@@ -158,7 +158,7 @@ struct Moments {
 };
 
 TEST(InitializerTest, UniformIsUniform) {
-  constexpr int64_t kKeys = 1 << 17;
+  constexpr int64_t kKeys = 1 << 16;
   const SliceInitializer initializer = Make(kUniform, 2);
   std::vector<float> all(kKeys * 16);
   for (int64_t key = 0; key < kKeys; ++key) initializer.Fill(key, all.data() + key * 16);
@@ -177,7 +177,7 @@ TEST(InitializerTest, UniformIsUniform) {
 }
 
 TEST(InitializerTest, NormalIsNormal) {
-  constexpr int64_t kKeys = 1 << 17;
+  constexpr int64_t kKeys = 1 << 16;
   const SliceInitializer initializer = Make(kNormal, 1);
   std::vector<float> all(kKeys * 16);
   for (int64_t key = 0; key < kKeys; ++key) initializer.Fill(key, all.data() + key * 16);
@@ -211,9 +211,9 @@ TEST(InitializerTest, NormalFollowsTheInverseOfErfc) {
   }
 }
 
-// Correlation over 2^18 pairs.
+// Correlation over 2^16 pairs.
 double Correlation(const std::function<double(uint64_t)>& a, const std::function<double(uint64_t)>& b) {
-  constexpr uint64_t kPairs = 1 << 18;
+  constexpr uint64_t kPairs = 1 << 16;
   double ab = 0, aa = 0, bb = 0;
   for (uint64_t i = 0; i < kPairs; ++i) {
     const double x = a(i), y = b(i);
@@ -225,7 +225,7 @@ double Correlation(const std::function<double(uint64_t)>& a, const std::function
 }
 
 TEST(InitializerTest, NeighboursDoNotCorrelate) {
-  constexpr double kLimit = 5.0 / 512;
+  constexpr double kLimit = 5.0 / 256;
   for (const auto kind : {kUniform, kNormal}) {
     const auto element = [kind](uint64_t seed, int64_t slice, int i) {
       const SliceInitializer initializer = Make(kind, 1, seed, slice);
