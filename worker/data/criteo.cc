@@ -7,11 +7,12 @@
 #include "absl/numeric/bits.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "worker/data/tab_scan.h"
+#include "worker/data/byte_scan.h"
 
 namespace rowan {
 namespace {
 
+constexpr size_t kMaxHexDigits = 16;
 constexpr uint64_t kEach = 0x0101010101010101;  // Times a byte: that byte in each of the 8 places.
 
 // What a bad field holds, for a message: quoted, one line, not long.
@@ -20,7 +21,7 @@ std::string Seen(absl::string_view field) {
   return absl::StrCat("\"", absl::CEscape(field.substr(0, kMax)), "\"", field.size() > kMax ? "..." : "");
 }
 
-// Fields of up to 8 bytes, nearly all, are checked without branches: kMask[n] keeps the n lowest bytes of a word,
+// Integers of up to 8 bytes, nearly all, are read without branches: kMask[n] keeps the n lowest bytes of a word,
 // kZeros[n] has the digit 0 in the others.
 struct Tables {
   uint64_t mask[9] = {};
@@ -40,25 +41,6 @@ uint64_t Load8(const char* p) {
   uint64_t word;
   std::memcpy(&word, p, sizeof(word));
   return word;
-}
-
-// True if each byte is one of 0-9, A-F, a-f. The sums carry into no neighbour if all bytes are below 0x80.
-bool AllHex(uint64_t word) {
-  const uint64_t high = kEach * 0x80;
-  const uint64_t lower = word | kEach * 0x20;
-  const uint64_t digit = (word + kEach * (0x80 - '0')) & ~(word + kEach * (0x7f - '9'));
-  const uint64_t letter = (lower + kEach * (0x80 - 'a')) & ~(lower + kEach * (0x7f - 'f'));
-  return ((digit | letter) & ~word & high) == high;
-}
-
-bool IsHex(absl::string_view field, bool readable8) {
-  const size_t n = field.size();
-  if (n <= 8 && readable8) return AllHex((Load8(field.data()) & kTables.mask[n]) | kTables.zeros[n]);
-  if (n > 16) return false;
-  char padded[16];
-  std::memset(padded, '0', sizeof(padded));
-  std::memcpy(padded, field.data(), n);
-  return AllHex(Load8(padded)) && AllHex(Load8(padded + 8));
 }
 
 // Eight decimal digits at once, the first one lowest in `word`. Returns false if one is no digit.
@@ -108,6 +90,13 @@ Number ParseInteger(absl::string_view field, size_t readable, int64_t* value) {
   return Number::kGood;
 }
 
+// The error of the first bad one. REQUIRES: there is one.
+absl::Status BadCategorical(const CriteoRow& row) {
+  int i = 0;
+  while (row.categoricals[i].size() <= kMaxHexDigits && IsHexOrTabs(row.categoricals[i])) ++i;
+  return absl::InvalidArgumentError(absl::StrCat("C", i + 1, ": bad hex ", Seen(row.categoricals[i])));
+}
+
 }  // namespace
 
 absl::Status ParseCriteo(absl::string_view line, CriteoLayout layout, CriteoRow* row) {
@@ -148,14 +137,13 @@ absl::Status ParseCriteo(absl::string_view line, CriteoLayout layout, CriteoRow*
     }
   }
   row->missing = missing;
+  const bool all_hex = IsHexOrTabs(line.substr(begin));
+  bool too_long = false;
   for (int i = 0; i < kCriteoCategoricals; ++i) {
-    const absl::string_view field = next();
-    if (!IsHex(field, readable(field) >= 8)) {
-      return absl::InvalidArgumentError(absl::StrCat("C", i + 1, ": bad hex ", Seen(field)));
-    }
-    row->categoricals[i] = field;
+    row->categoricals[i] = next();
+    too_long |= row->categoricals[i].size() > kMaxHexDigits;
   }
-  return absl::OkStatus();
+  return all_hex && !too_long ? absl::OkStatus() : BadCategorical(*row);
 }
 
 }  // namespace rowan

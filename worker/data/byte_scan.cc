@@ -1,10 +1,11 @@
-#include "worker/data/tab_scan.h"
+#include "worker/data/byte_scan.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "worker/data/tab_scan.cc"
+#define HWY_TARGET_INCLUDE "worker/data/byte_scan.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -39,6 +40,28 @@ int FindTabs(const char* line, size_t size, int limit, size_t* tabs) {
   return std::min(found, limit);
 }
 
+bool IsHexOrTabs(const char* line, size_t size) {
+  const hn::CappedTag<uint8_t, 64> d;
+  const size_t lanes = hn::Lanes(d);
+  const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(line);
+  const auto at_most = [](auto v, auto limit) { return hn::Eq(hn::Min(v, limit), v); };
+  const auto good = [&](auto v) {
+    const auto digit = at_most(hn::Sub(v, hn::Set(d, '0')), hn::Set(d, 9));
+    const auto letter = at_most(hn::Sub(hn::Or(v, hn::Set(d, 0x20)), hn::Set(d, 'a')), hn::Set(d, 5));
+    return hn::Or(hn::Or(digit, letter), hn::Eq(v, hn::Set(d, '\t')));
+  };
+  auto all = hn::Eq(hn::Zero(d), hn::Zero(d));
+  size_t i = 0;
+  for (; i + lanes <= size; i += lanes) all = hn::And(all, good(hn::LoadU(d, bytes + i)));
+  if (i < size) {
+    HWY_ALIGN uint8_t rest[64];
+    hn::Store(hn::Set(d, '\t'), d, rest);
+    std::memcpy(rest, bytes + i, size - i);
+    all = hn::And(all, good(hn::Load(d, rest)));
+  }
+  return hn::AllTrue(d, all);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace rowan
 HWY_AFTER_NAMESPACE();
@@ -47,10 +70,13 @@ HWY_AFTER_NAMESPACE();
 namespace rowan {
 
 HWY_EXPORT(FindTabs);
+HWY_EXPORT(IsHexOrTabs);
 
 int FindTabs(absl::string_view line, int limit, size_t* tabs) {
   return HWY_DYNAMIC_DISPATCH(FindTabs)(line.data(), line.size(), limit, tabs);
 }
+
+bool IsHexOrTabs(absl::string_view bytes) { return HWY_DYNAMIC_DISPATCH(IsHexOrTabs)(bytes.data(), bytes.size()); }
 
 }  // namespace rowan
 #endif  // HWY_ONCE
