@@ -82,6 +82,7 @@ absl::StatusOr<GeneratorReport> WriteRows(const GeneratorOptions& options, absl:
   ThreadPool pool(options.threads);
   std::vector<Piece> pieces;
   for (int64_t first = 0; first < blocks; first += static_cast<int64_t>(pieces.size())) {
+    if (options.stop && options.stop()) return absl::CancelledError("interrupted");
     pieces.assign(static_cast<size_t>(std::min<int64_t>(options.threads, blocks - first)), Piece());
     pool.ParallelFor(static_cast<int64_t>(pieces.size()), [&](int64_t p) {
       Piece& piece = pieces[static_cast<size_t>(p)];

@@ -7,6 +7,7 @@
 #define ROWAN_WORKER_EXAMPLES_CTR_GENERATOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,7 @@ struct GeneratorOptions {
   int64_t rows = 600000;
   uint64_t seed = 1;
   int threads = 1;
+  std::function<bool()> stop = nullptr;  // Asked between blocks of rows, if not null; true ends it.
 };
 
 struct GeneratorReport {
@@ -37,7 +39,7 @@ void AppendTsvLine(const ClickRow& row, std::string* out);
 
 // Writes rows 0 .. rows - 1 to `path`, gzip where it ends in ".gz"; replaces a file of that name once all is written,
 // and leaves it alone on error. Takes up to 16 bytes of memory a row, and about 3 MB a thread.
-// InvalidArgument: rows < 0 or threads < 1. Otherwise errors of the file, naming it.
+// Cancelled, nothing left behind: `stop` said so. InvalidArgument: rows < 0 or threads < 1. Otherwise errors of the file, naming it.
 absl::StatusOr<GeneratorReport> WriteRows(const GeneratorOptions& options, absl::string_view path);
 
 }  // namespace rowan

@@ -129,6 +129,21 @@ TEST(GeneratorTest, NoRowsMakeAnEmptyFileAndNoAuc) {
   EXPECT_FALSE(report->best_auc_last_fifth.has_value());
 }
 
+TEST(GeneratorTest, StoppedMidwayLeavesNoFileAndTheOldOneAlone) {
+  const std::string fresh = Path("stopped.tsv"), old = Path("old.tsv");
+  ASSERT_OK(WriteRows({/*rows=*/10, /*seed=*/1, /*threads=*/1}, old));
+  const std::string before = Contents(old);
+  for (const std::string& path : {fresh, old}) {
+    int asked = 0;
+    EXPECT_THAT(WriteRows({/*rows=*/100000, /*seed=*/1, /*threads=*/2, [&] { return ++asked == 3; }}, path),
+                StatusIs(absl::StatusCode::kCancelled, HasSubstr("interrupted")));
+    EXPECT_EQ(asked, 3);
+    EXPECT_NE(access((path + ".partial").c_str(), F_OK), 0);
+  }
+  EXPECT_NE(access(fresh.c_str(), F_OK), 0);
+  EXPECT_EQ(Contents(old), before);
+}
+
 TEST(GeneratorTest, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(WriteRows({/*rows=*/-1, 1, 1}, Path("x")), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("-1")));
   EXPECT_THAT(WriteRows({/*rows=*/1, 1, /*threads=*/0}, Path("x")),
