@@ -61,6 +61,11 @@ absl::StatusOr<std::unique_ptr<LocalJob>> LocalJob::Restore(const proto::JobSpec
   if (absl::Status error = FirstError(statuses); !error.ok()) {
     return absl::Status(error.code(), absl::StrCat(snapshot->directory(), ": ", error.message()));
   }
+  // Blocks that are missing would go unnoticed: the rows would simply not be there.
+  if (const std::string digest = job->engine_->TotalDigest().ToHex(); digest != manifest.digest()) {
+    return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ", digest,
+                                            ", the manifest says ", manifest.digest()));
+  }
   return job;
 }
 
@@ -75,9 +80,8 @@ absl::StatusOr<std::string> LocalJob::WriteSnapshot(const std::string& root, con
       if (const proto::ShardState state = engine_->State(shard); state.windows_size() > 0) {
         ROWAN_RETURN_IF_ERROR(file->PutState(state));
       }
-      ROWAN_RETURN_IF_ERROR(engine_->ForEachBlock(shard, [&](uint32_t id, uint64_t key, absl::string_view block) {
-        return file->Put(id, key, block);
-      }));
+      ROWAN_RETURN_IF_ERROR(engine_->ForEachBlock(
+          shard, [&](uint32_t id, uint64_t key, absl::string_view block) { return file->Put(id, key, block); }));
       return file->Finish();
     }();
   });

@@ -24,7 +24,8 @@ class LocalJob {
   // `threads`: how many work on requests, the caller's included. InvalidArgument for a spec that is none.
   static absl::StatusOr<std::unique_ptr<LocalJob>> Create(const proto::JobSpec& spec, int threads);
   // A job that goes on where the snapshot was taken, with its tables, rows and number of shards. `spec` says the mode
-  // and the ranks; its shards and seed are the snapshot's. Every block is checked against its table.
+  // and the ranks; its shards and seed are the snapshot's. Every block is checked against its table
+  // (InvalidArgument), and all of it against the digest in the manifest (DataLoss); errors name the directory.
   static absl::StatusOr<std::unique_ptr<LocalJob>> Restore(const proto::JobSpec& spec, int threads,
                                                            SnapshotReader* snapshot);
 
