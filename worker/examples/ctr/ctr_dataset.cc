@@ -7,31 +7,38 @@
 #include "worker/data/criteo_layout.h"
 
 namespace rowan {
-absl::Status CheckLabelled(const CtrDataset& dataset, const std::string& files) {
-  if (dataset.index->size() == 0) return absl::InvalidArgumentError(absl::StrCat(files, ": no rows"));
+
+absl::Status CheckLabelled(const CtrDataset& dataset, absl::string_view flag, const std::string& files) {
+  if (dataset.index->size() == 0) return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", files, ": no rows"));
   if (dataset.layout == CriteoLayout::kUnlabelled) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files, ": rows of 39 fields without labels can be predicted, not trained or evaluated on"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag, ": ", files, ": rows of 39 fields without labels can be predicted, not trained or evaluated on"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<CtrDataset> OpenCtrDataset(const std::string& files) {
-  ROWAN_ASSIGN_OR_RETURN(LineIndex index, OpenCriteoRows(files));
+absl::StatusOr<CtrDataset> OpenCtrDataset(absl::string_view flag, const std::string& files) {
+  absl::StatusOr<LineIndex> index = OpenCriteoRows(files);
+  if (!index.ok()) {
+    // A path through a file that is no directory is FailedPrecondition to the system: a wrong value all the same.
+    const absl::StatusCode code =
+        absl::IsFailedPrecondition(index.status()) ? absl::StatusCode::kInvalidArgument : index.status().code();
+    return absl::Status(code, absl::StrCat("--", flag, ": ", index.status().message()));
+  }
   CtrDataset dataset;
-  dataset.layout = DetectLayout(index);
-  dataset.end = index.size();
-  dataset.index = std::make_shared<const LineIndex>(std::move(index));
+  dataset.layout = DetectLayout(*index);
+  dataset.end = index->size();
+  dataset.index = std::make_shared<const LineIndex>(*std::move(index));
   return dataset;
 }
 
 absl::StatusOr<CtrSplit> OpenCtrSplit(const std::string& files, const std::string& test_files) {
   CtrSplit split;
-  ROWAN_ASSIGN_OR_RETURN(split.train, OpenCtrDataset(files));
-  ROWAN_RETURN_IF_ERROR(CheckLabelled(split.train, files));
+  ROWAN_ASSIGN_OR_RETURN(split.train, OpenCtrDataset("data", files));
+  ROWAN_RETURN_IF_ERROR(CheckLabelled(split.train, "data", files));
   if (!test_files.empty()) {
-    ROWAN_ASSIGN_OR_RETURN(split.test, OpenCtrDataset(test_files));
-    ROWAN_RETURN_IF_ERROR(CheckLabelled(split.test, test_files));
+    ROWAN_ASSIGN_OR_RETURN(split.test, OpenCtrDataset("test_data", test_files));
+    ROWAN_RETURN_IF_ERROR(CheckLabelled(split.test, "test_data", test_files));
     return split;
   }
   split.test = split.train;

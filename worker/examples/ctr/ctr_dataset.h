@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "worker/data/criteo.h"
 #include "worker/data/line_index.h"
 
@@ -22,19 +23,20 @@ struct CtrDataset {
   int64_t rows() const { return end - begin; }
 };
 
-// All rows of FILES (worker/data/file_set.h).
-absl::StatusOr<CtrDataset> OpenCtrDataset(const std::string& files);
+// All rows of FILES (worker/data/file_set.h), the value of --`flag`. Errors begin with the flag; those of a path that
+// names nothing are NotFound, PermissionDenied or InvalidArgument.
+absl::StatusOr<CtrDataset> OpenCtrDataset(absl::string_view flag, const std::string& files);
 
-// InvalidArgument, naming `files`, if there are no rows or they have no labels.
-absl::Status CheckLabelled(const CtrDataset& dataset, const std::string& files);
+// InvalidArgument, naming flag and files, if there are no rows or they have no labels.
+absl::Status CheckLabelled(const CtrDataset& dataset, absl::string_view flag, const std::string& files);
 
 struct CtrSplit {
   CtrDataset train;
   CtrDataset test;
 };
 
-// Labelled rows to train and to test on. Without `test_files` the last fifth of the rows, rounded down, is the test.
-// InvalidArgument for rows without labels or files without rows.
+// Labelled rows to train and to test on: the values of --data and --test_data. Without `test_files` the last fifth of
+// the rows, rounded down, is the test. InvalidArgument for rows without labels or files without rows.
 absl::StatusOr<CtrSplit> OpenCtrSplit(const std::string& files, const std::string& test_files);
 
 }  // namespace rowan

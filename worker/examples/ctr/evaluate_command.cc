@@ -15,13 +15,13 @@ namespace {
 
 absl::Status Evaluate(const Interrupt& interrupt) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
-  ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset(absl::GetFlag(FLAGS_data)));
-  ROWAN_RETURN_IF_ERROR(CheckLabelled(data, absl::GetFlag(FLAGS_data)));
+  ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset("data", absl::GetFlag(FLAGS_data)));
+  ROWAN_RETURN_IF_ERROR(CheckLabelled(data, "data", absl::GetFlag(FLAGS_data)));
   ROWAN_ASSIGN_OR_RETURN(StoredModel stored, OpenStoredModel(absl::GetFlag(FLAGS_model_dir), Threads()));
   Stopwatch watch;
   ROWAN_ASSIGN_OR_RETURN(const CtrMetrics metrics,
-                         EvaluateRows(data, absl::GetFlag(FLAGS_max_bad_share), stored.model.get(),
-                                      stored.client.get(), [&] { return interrupt.requested(); }));
+                         EvaluateRows(data, absl::GetFlag(FLAGS_max_bad_share), stored.model.get(), stored.client.get(),
+                                      [&] { return interrupt.requested(); }));
   const double seconds = absl::ToDoubleSeconds(watch.Lap());
   std::printf("model: %s\ntest: %lld samples, AUC %s, log loss %s\n", stored.snapshot.c_str(),
               static_cast<long long>(metrics.samples), MetricText(metrics.auc).c_str(),

@@ -39,7 +39,8 @@ void AppendTsvLine(const ClickRow& row, std::string* out);
 
 // Writes rows 0 .. rows - 1 to `path`, gzip where it ends in ".gz"; replaces a file of that name once all is written,
 // and leaves it alone on error. Takes up to 16 bytes of memory a row, and about 3 MB a thread.
-// Cancelled, nothing left behind: `stop` said so. InvalidArgument: rows < 0 or threads < 1. Otherwise errors of the file, naming it.
+// Cancelled, nothing left behind: `stop` said so. InvalidArgument: rows < 0 or threads < 1. Otherwise errors of the
+// file, naming it.
 absl::StatusOr<GeneratorReport> WriteRows(const GeneratorOptions& options, absl::string_view path);
 
 }  // namespace rowan

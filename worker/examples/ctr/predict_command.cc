@@ -20,7 +20,7 @@ namespace {
 absl::Status Predict(const Interrupt& interrupt) {
   const std::string out = absl::GetFlag(FLAGS_out);
   ROWAN_RETURN_IF_ERROR(CheckWritable("out", out));
-  ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset(absl::GetFlag(FLAGS_data)));
+  ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset("data", absl::GetFlag(FLAGS_data)));
   ROWAN_ASSIGN_OR_RETURN(StoredModel stored, OpenStoredModel(absl::GetFlag(FLAGS_model_dir), Threads()));
 
   const std::string temporary = out + ".tmp";
