@@ -1,13 +1,13 @@
 #include "worker/train/summary.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/output_file.h"
+#include "common/status_macros.h"
 
 namespace rowan {
 namespace {
@@ -33,9 +33,7 @@ void Summary::Add(absl::string_view name, absl::optional<double> value) {
       Quoted(name), ": ", value.has_value() && std::isfinite(*value) ? absl::StrFormat("%.17g", *value) : "null"));
 }
 
-void Summary::Add(absl::string_view name, int64_t value) {
-  fields_.push_back(absl::StrCat(Quoted(name), ": ", value));
-}
+void Summary::Add(absl::string_view name, int64_t value) { fields_.push_back(absl::StrCat(Quoted(name), ": ", value)); }
 
 void Summary::Add(absl::string_view name, absl::string_view value) {
   fields_.push_back(absl::StrCat(Quoted(name), ": ", Quoted(value)));
@@ -45,18 +43,9 @@ std::string Summary::ToJson() const { return absl::StrCat("{", absl::StrJoin(fie
 
 absl::Status Summary::Write(const std::string& path) const {
   if (path.empty()) return absl::OkStatus();
-  const std::string temporary = path + ".tmp";
-  const auto failed = [&] {
-    const absl::Status status = absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(errno)));
-    std::remove(temporary.c_str());
-    return status;
-  };
-  std::FILE* const file = std::fopen(temporary.c_str(), "w");
-  if (file == nullptr) return failed();
-  const bool written = std::fputs((ToJson() + "\n").c_str(), file) >= 0;
-  if (std::fclose(file) != 0 || !written) return failed();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
-  return absl::OkStatus();
+  ROWAN_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(path));
+  ROWAN_RETURN_IF_ERROR(file->Write(absl::StrCat(ToJson(), "\n")));
+  return file->Finish();
 }
 
 }  // namespace rowan

@@ -22,8 +22,7 @@ class Summary {
   void Add(absl::string_view name, absl::string_view value);
 
   std::string ToJson() const;
-  // Writes the object and a newline, through a temporary name: the file is there whole or as it was before. Does
-  // nothing for an empty path.
+  // Writes the object and a newline as common/output_file.h does: whole or not at all. Does nothing for an empty path.
   absl::Status Write(const std::string& path) const;
 
  private:

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/flags.h"
+#include "common/output_file.h"
 #include "common/status_macros.h"
 #include "google/protobuf/text_format.h"
 #include "rocksdb/env.h"
@@ -18,13 +19,11 @@
 namespace rowan {
 namespace {
 
-constexpr char kModelEntry[] = "ctr_model";        // CtrModelSpec as protobuf text
+constexpr char kModelEntry[] = "ctr_model";  // CtrModelSpec as protobuf text
 constexpr char kSoftwareEntry[] = "software_version";
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.find_last_not_of('/') == std::string::npos ? 0 : path.find_last_of('/', path.find_last_not_of('/'));
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+absl::Status Refused(const std::string& flag, const std::string& path, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": ", why));
 }
 
 }  // namespace
@@ -48,32 +47,27 @@ int ExitCode(const std::string& command, const absl::Status& status, const Inter
 
 absl::Status CheckWritable(const std::string& flag, const std::string& path) {
   if (path.empty()) return absl::OkStatus();
+  const absl::Status status = OutputFile::Check(path);
+  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat("--", flag, "=", status.message()));
+}
+
+absl::Status CheckSnapshotRoot(const std::string& flag, const std::string& path) {
   struct stat info;
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": is a directory, must be a file"));
+  if (path.empty()) return absl::OkStatus();
+  if (stat(path.c_str(), &info) != 0) {
+    const size_t end = path.find_last_not_of('/');
+    return CheckWritable(flag, path.substr(0, end == std::string::npos ? end : end + 1));
   }
-  const std::string parent = ParentOf(path);
-  if (access(parent.c_str(), W_OK | X_OK) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag, "=", path, ": cannot write into ", parent, ": ", std::strerror(errno)));
+  if (!S_ISDIR(info.st_mode)) return Refused(flag, path, "must be a directory");
+  if (access(path.c_str(), W_OK | X_OK) != 0) {
+    return Refused(flag, path, absl::StrCat("cannot write into it: ", std::strerror(errno)));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckSnapshotRoot(const std::string& flag, const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": cannot make it: ", std::strerror(errno)));
-  }
-  struct stat info;
-  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": must be a directory"));
-  }
-  if (access(path.c_str(), W_OK | X_OK) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag, "=", path, ": cannot write into it: ", std::strerror(errno)));
-  }
-  return absl::OkStatus();
+absl::Status MakeSnapshotRoot(const std::string& flag, const std::string& path) {
+  if (path.empty() || mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return absl::OkStatus();
+  return Refused(flag, path, absl::StrCat("cannot make it: ", std::strerror(errno)));
 }
 
 std::string MetricText(absl::optional<double> value) {
@@ -87,15 +81,17 @@ std::map<std::string, std::string> ModelApplication(const proto::CtrModelSpec& s
 }
 
 absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int threads) {
-  ROWAN_ASSIGN_OR_RETURN(std::unique_ptr<SnapshotReader> snapshot,
-                         SnapshotReader::Open(rocksdb::Env::Default(), model_dir));
+  auto opened = SnapshotReader::Open(rocksdb::Env::Default(), model_dir);
+  if (!opened.ok()) {
+    return absl::Status(opened.status().code(), absl::StrCat("--model_dir: ", opened.status().message()));
+  }
+  const std::unique_ptr<SnapshotReader> snapshot = *std::move(opened);
   const auto& application = snapshot->manifest().application();
   const auto entry = application.find(kModelEntry);
   proto::CtrModelSpec spec;
   if (entry == application.end() || !google::protobuf::TextFormat::ParseFromString(entry->second, &spec)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(snapshot->directory(), ": its application section has no readable '", kModelEntry,
-                     "': not a snapshot of rowan-ctr"));
+    return absl::InvalidArgumentError(absl::StrCat(snapshot->directory(), ": its application section has no readable '",
+                                                   kModelEntry, "': not a snapshot of rowan-ctr"));
   }
   ROWAN_RETURN_IF_ERROR(CheckCtrModelSpec(spec));
   StoredModel stored;

@@ -22,8 +22,10 @@ int ExitCode(const std::string& command, const absl::Status& status, const Inter
 // Checks that `path` can be created or replaced: InvalidArgument naming flag and path, so that a run does not end in
 // vain. An empty path is fine.
 absl::Status CheckWritable(const std::string& flag, const std::string& path);
-// The same for a directory of snapshots, which is made if it is missing.
+// The same for a directory of snapshots: it exists, or can be made where its parent exists.
 absl::Status CheckSnapshotRoot(const std::string& flag, const std::string& path);
+// Makes that directory if it is missing.
+absl::Status MakeSnapshotRoot(const std::string& flag, const std::string& path);
 
 // "0.7851234", or "undefined" for a value that is empty.
 std::string MetricText(absl::optional<double> value);

@@ -36,6 +36,7 @@ bool IsShards(int32_t shards) { return shards > 0 && IsValidShardCount(shards); 
 ABSL_FLAG(int64_t, rows, 600'000, "Rows to generate.");
 ROWAN_FLAG_RANGE(rows, 0, 1'000'000'000'000);
 ABSL_FLAG(std::string, out, "", "File to write; a name ending in .gz is compressed by `generate`.");
+ROWAN_FLAG_CHECK(out, "the path of a file", [](const std::string& path) { return !path.empty(); });
 ABSL_FLAG(uint64_t, seed, 1, "Everything random follows from it.");
 ABSL_FLAG(int32_t, threads, 0, "Threads that compute; 0: one a core. The results are the same bits for any number.");
 ROWAN_FLAG_RANGE(threads, 0, 1024);

@@ -117,6 +117,8 @@ absl::Status Train(const Interrupt& interrupt) {
   ROWAN_RETURN_IF_ERROR(CheckSnapshotRoot("model_dir", absl::GetFlag(FLAGS_model_dir)));
   ROWAN_ASSIGN_OR_RETURN(const CtrSplit data, OpenCtrSplit(absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_test_data)));
 
+  ROWAN_RETURN_IF_ERROR(MakeSnapshotRoot("model_dir", absl::GetFlag(FLAGS_model_dir)));
+
   CtrTrainOptions options;
   options.model = DefaultCtrModelSpec();
   options.rates.rows = static_cast<float>(absl::GetFlag(FLAGS_row_learning_rate));
