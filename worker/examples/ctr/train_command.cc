@@ -14,6 +14,7 @@
 #include "common/status_macros.h"
 #include "rocksdb/env.h"
 #include "server/service/local_job.h"
+#include "worker/data/assignment.h"
 #include "worker/examples/ctr/ctr_command_util.h"
 #include "worker/examples/ctr/ctr_commands.h"
 #include "worker/examples/ctr/ctr_flags.h"
@@ -36,13 +37,37 @@ std::string ProgressText(const CtrProgress& progress, int workers, absl::Duratio
 }
 
 struct TrainRun {
+  // What a rank has pushed. Its last push may be held by the server and never be applied.
+  struct Pushed {
+    int64_t steps = 0;
+    int64_t samples = 0;
+    int64_t samples_before_last = 0;
+  };
   std::vector<CtrTrainResult> ranks;
+  std::vector<Pushed> pushed;
   absl::Duration wall;
 };
 
-// All workers of the job, each in its thread. The first error lets the others go.
-absl::StatusOr<TrainRun> TrainAll(const CtrTrainOptions& options, const CtrDataset& dataset, LocalJob* job,
-                                  const Interrupt& interrupt) {
+// How far the model has come: in sync mode whole steps, otherwise what every rank has done.
+proto::JobPosition PositionOf(const TrainRun& run, int64_t steps_per_epoch, LocalJob* job, bool sync) {
+  int64_t steps = run.pushed[0].steps;
+  for (const TrainRun::Pushed& rank : run.pushed) steps = std::min(steps, rank.steps);
+  if (sync) steps = job->server()->applied();
+  int64_t samples = 0;
+  for (const TrainRun::Pushed& rank : run.pushed) {
+    samples += sync && rank.steps > steps ? rank.samples_before_last : rank.samples;
+  }
+  proto::JobPosition position;
+  position.set_step(steps);
+  position.set_epoch(steps_per_epoch == 0 ? 0 : steps / steps_per_epoch);
+  position.set_samples(samples);
+  return position;
+}
+
+// All workers of the job, each in its thread. The first error lets the others go. `run` tells after an error too what
+// was pushed.
+absl::Status TrainAll(const CtrTrainOptions& options, const CtrDataset& dataset, LocalJob* job,
+                      const Interrupt& interrupt, TrainRun* run) {
   const int workers = absl::GetFlag(FLAGS_workers);
   std::vector<std::unique_ptr<ThreadPool>> pools;
   std::vector<std::unique_ptr<Client>> clients;
@@ -55,8 +80,8 @@ absl::StatusOr<TrainRun> TrainAll(const CtrTrainOptions& options, const CtrDatas
     ROWAN_ASSIGN_OR_RETURN(auto connected, Client::Connect(client));
     clients.push_back(std::move(connected));
   }
-  TrainRun run;
-  run.ranks.resize(workers);
+  run->ranks.resize(workers);
+  run->pushed.resize(workers);
   Mutex mu;
   absl::Status error;  // the first one, under mu
   ProgressLine line;
@@ -65,6 +90,8 @@ absl::StatusOr<TrainRun> TrainAll(const CtrTrainOptions& options, const CtrDatas
   std::string last_text;
   const auto train_rank = [&](int r) {
     const auto after_step = [&, r](CtrProgress* progress) -> absl::Status {
+      TrainRun::Pushed& pushed = run->pushed[r];
+      pushed = {progress->step, progress->samples, pushed.samples};
       if (interrupt.requested()) return absl::CancelledError("interrupted");
       if (r == 0) {
         if (progress->step == progress->total_steps) {
@@ -79,7 +106,7 @@ absl::StatusOr<TrainRun> TrainAll(const CtrTrainOptions& options, const CtrDatas
     };
     absl::StatusOr<CtrTrainResult> result = TrainCtr(options, dataset, pools[r].get(), clients[r].get(), after_step);
     if (result.ok()) {
-      run.ranks[r] = *std::move(result);
+      run->ranks[r] = *std::move(result);
       return;
     }
     MutexLock lock(&mu);
@@ -90,22 +117,19 @@ absl::StatusOr<TrainRun> TrainAll(const CtrTrainOptions& options, const CtrDatas
   for (int r = 1; r < workers; ++r) threads.emplace_back(train_rank, r);
   train_rank(0);
   for (std::thread& thread : threads) thread.join();
-  run.wall = watch.Lap();
+  run->wall = watch.Lap();
   ROWAN_RETURN_IF_ERROR(error);
   if (!last_text.empty()) line.Finish(last_text);
-  return run;
+  return absl::OkStatus();
 }
 
-absl::Status WriteModel(const CtrTrainOptions& options, int64_t steps, int64_t samples, bool whole_epochs,
-                        LocalJob* job) {
+absl::Status WriteModel(const CtrTrainOptions& options, const proto::JobPosition& position, LocalJob* job) {
   const std::string root = absl::GetFlag(FLAGS_model_dir);
   if (root.empty()) return absl::OkStatus();
   LocalJob::SnapshotInfo info;
   ROWAN_ASSIGN_OR_RETURN(const std::vector<SnapshotEntry> there, ListSnapshots(rocksdb::Env::Default(), root));
   info.id = there.empty() ? 1 : there.back().id + 1;
-  info.position.set_step(steps);
-  info.position.set_epoch(whole_epochs ? options.epochs : 0);
-  info.position.set_samples(samples);
+  info.position = position;
   info.application = ModelApplication(options.model);
   ROWAN_ASSIGN_OR_RETURN(const std::string path, job->WriteSnapshot(root, info));
   std::printf("model: %s\n", path.c_str());
@@ -142,27 +166,27 @@ absl::Status Train(const Interrupt& interrupt) {
   std::fprintf(stderr, "training on %lld rows, testing on %lld\n", static_cast<long long>(data.train.rows()),
                static_cast<long long>(data.test.rows()));
 
-  absl::StatusOr<TrainRun> run = TrainAll(options, data.train, job.get(), interrupt);
-  if (!run.ok()) {
-    // What was trained until the interrupt is at a step boundary, in sync mode, and worth keeping.
-    if (absl::IsCancelled(run.status()) && interrupt.requested()) {
-      ROWAN_RETURN_IF_ERROR(
-          WriteModel(options, job->server()->applied(), /*samples=*/0, /*whole_epochs=*/false, job.get()));
-    }
-    return run.status();
-  }
+  TrainRun run;
+  const absl::Status trained = TrainAll(options, data.train, job.get(), interrupt, &run);
+  const bool interrupted = absl::IsCancelled(trained) && interrupt.requested();
+  if (!trained.ok() && !interrupted) return trained;
+  // Before anything else can fail: what was trained, until an interrupt too, is worth keeping.
+  const int64_t steps_per_epoch = Assignment(data.train.rows(), options.batch_size, 0, 1).steps();
+  const bool sync = spec.mode() == proto::JobSpec::SYNC;
+  ROWAN_RETURN_IF_ERROR(WriteModel(options, PositionOf(run, steps_per_epoch, job.get(), sync), job.get()));
+  ROWAN_RETURN_IF_ERROR(trained);
   int64_t samples = 0, bad_rows = 0;
   Profile profile;
-  for (const CtrTrainResult& rank : run->ranks) {
+  for (const CtrTrainResult& rank : run.ranks) {
     samples += rank.samples;
     bad_rows += rank.bad_rows;
     profile.Merge(rank.profile);
   }
-  const double seconds = absl::ToDoubleSeconds(run->wall);
+  const double seconds = absl::ToDoubleSeconds(run.wall);
   std::printf("trained: %lld samples in %.2f s, %.0f samples/s\n", static_cast<long long>(samples), seconds,
               samples / std::max(1e-9, seconds));
   if (bad_rows > 0) std::printf("bad rows left out: %lld\n", static_cast<long long>(bad_rows));
-  if (absl::GetFlag(FLAGS_profile)) std::fputs(profile.Table(run->wall, samples).c_str(), stdout);
+  if (absl::GetFlag(FLAGS_profile)) std::fputs(profile.Table(run.wall, samples).c_str(), stdout);
 
   ThreadPool pool(Threads(), UseOneThreadPerProduct);
   UseOneThreadPerProduct();
@@ -174,9 +198,8 @@ absl::Status Train(const Interrupt& interrupt) {
   ROWAN_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, Client::Connect(reading));
   CtrModel model(options.model, &pool);
   ROWAN_RETURN_IF_ERROR(model.Open(options.rates, client.get()));
-  ROWAN_ASSIGN_OR_RETURN(const CtrMetrics metrics,
-                         EvaluateRows(data.test, options.max_bad_share, &model, client.get(),
-                                      [&] { return interrupt.requested(); }));
+  ROWAN_ASSIGN_OR_RETURN(const CtrMetrics metrics, EvaluateRows(data.test, options.max_bad_share, &model, client.get(),
+                                                                [&] { return interrupt.requested(); }));
   std::printf("test: %lld samples, AUC %s, log loss %s\n", static_cast<long long>(metrics.samples),
               MetricText(metrics.auc).c_str(), MetricText(metrics.logloss).c_str());
 
@@ -189,7 +212,6 @@ absl::Status Train(const Interrupt& interrupt) {
   }
   const std::string digest = job->engine()->TotalDigest().ToHex();
   std::printf("rows: %lld\ndigest: %s\n", static_cast<long long>(rows), digest.c_str());
-  ROWAN_RETURN_IF_ERROR(WriteModel(options, run->ranks[0].steps, samples, /*whole_epochs=*/true, job.get()));
 
   Summary summary;
   summary.Add("auc", metrics.auc);
