@@ -61,6 +61,10 @@ absl::StatusOr<std::unique_ptr<LocalJob>> LocalJob::Restore(const proto::JobSpec
   if (absl::Status error = FirstError(statuses); !error.ok()) {
     return absl::Status(error.code(), absl::StrCat(snapshot->directory(), ": ", error.message()));
   }
+  for (uint32_t shard = 0; shard < resumed.num_shards(); ++shard) {
+    const proto::ShardState state = job->engine_->State(shard);
+    for (const auto& window : state.windows()) job->job_->ReserveToolRanks(window.rank() + 1);
+  }
   return job;
 }
 
@@ -75,9 +79,8 @@ absl::StatusOr<std::string> LocalJob::WriteSnapshot(const std::string& root, con
       if (const proto::ShardState state = engine_->State(shard); state.windows_size() > 0) {
         ROWAN_RETURN_IF_ERROR(file->PutState(state));
       }
-      ROWAN_RETURN_IF_ERROR(engine_->ForEachBlock(shard, [&](uint32_t id, uint64_t key, absl::string_view block) {
-        return file->Put(id, key, block);
-      }));
+      ROWAN_RETURN_IF_ERROR(engine_->ForEachBlock(
+          shard, [&](uint32_t id, uint64_t key, absl::string_view block) { return file->Put(id, key, block); }));
       return file->Finish();
     }();
   });
