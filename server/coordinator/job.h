@@ -1,0 +1,58 @@
+// Job: the coordinator's record of one training run: its ranks and its catalogue of tables. Thread-safe.
+//
+// Hosts are told of a table before any worker learns its id. Ids count up from 1, over tables and dense parameters.
+#ifndef ROWAN_SERVER_COORDINATOR_JOB_H_
+#define ROWAN_SERVER_COORDINATOR_JOB_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/control_plane.h"
+#include "common/mutex.h"
+#include "proto/job.pb.h"
+#include "proto/snapshot.pb.h"
+#include "server/coordinator/shard_host.h"
+
+namespace rowan {
+
+// InvalidArgument names the field, value and range.
+absl::Status CheckJobSpec(const proto::JobSpec& spec);
+
+class Job final : public ControlPlane {
+ public:
+  // `hosts` outlive the job. REQUIRES: CheckJobSpec(spec) is OK.
+  Job(const proto::JobSpec& spec, std::vector<ShardHost*> hosts) : spec_(spec), hosts_(std::move(hosts)) {}
+
+  absl::StatusOr<Registration> RegisterWorker() override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<Registration> RegisterTool() override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<OpenedTable> OpenTable(const proto::TableSpec& spec) override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<OpenedDense> OpenDense(const proto::DenseSpec& spec) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The tables of a snapshot, under their ids. REQUIRES: no table was opened yet.
+  absl::Status AdoptTables(const proto::SnapshotManifest& manifest) ABSL_LOCKS_EXCLUDED(mu_);
+  // All tables and dense parameters by id; rows are not filled in.
+  std::vector<proto::SnapshotTable> Catalogue() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  const proto::JobSpec& spec() const { return spec_; }
+  uint64_t generation() const { return kGeneration; }
+
+ private:
+  static constexpr uint64_t kGeneration = 1;
+
+  const proto::JobSpec spec_;
+  const std::vector<ShardHost*> hosts_;
+  // Held while hosts are told, so that two openings of one table do not race. Lock order: opening_mu_, mu_.
+  Mutex opening_mu_;
+  mutable Mutex mu_;
+  uint32_t next_rank_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t next_tool_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
+  std::map<std::string, OpenedTable> tables_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, OpenedDense> dense_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_SERVER_COORDINATOR_JOB_H_

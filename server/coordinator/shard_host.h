@@ -1,0 +1,23 @@
+// ShardHost: a server as the coordinator sees it. Thread-safe.
+#ifndef ROWAN_SERVER_COORDINATOR_SHARD_HOST_H_
+#define ROWAN_SERVER_COORDINATOR_SHARD_HOST_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "proto/table.pb.h"
+
+namespace rowan {
+
+class ShardHost {
+ public:
+  virtual ~ShardHost() = default;
+
+  // InvalidArgument names what is wrong in the spec. The spec's seed is resolved.
+  virtual absl::Status AddTable(uint32_t id, const proto::TableSpec& spec) = 0;
+  virtual absl::Status AddDense(uint32_t id, const proto::DenseSpec& spec) = 0;
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_SERVER_COORDINATOR_SHARD_HOST_H_

@@ -1,0 +1,83 @@
+// ParameterServer: one server's data plane. Holds pushes, applies steps, answers pulls when the job's mode allows.
+//
+// A waiting pull holds no thread: it is a record, answered by the thread whose request made it readable. One thread of
+// the server tells waiting pulls once a second what they wait for. Requests are worked on in the calling thread and the
+// engine's pool. Thread-safe. Lock order: mu_ is never held while the engine works or a callback runs.
+#ifndef ROWAN_SERVER_SERVICE_PARAMETER_SERVER_H_
+#define ROWAN_SERVER_SERVICE_PARAMETER_SERVER_H_
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "common/data_plane.h"
+#include "common/mutex.h"
+#include "proto/job.pb.h"
+#include "server/service/step_board.h"
+#include "server/table/shard_engine.h"
+
+namespace rowan {
+
+class ParameterServer final : public DataPlane {
+ public:
+  struct Options {
+    proto::JobSpec job;
+    uint64_t generation = 1;
+    uint64_t applied = 0;  // steps applied before this server started, from a snapshot
+  };
+
+  // `engine` outlives the server.
+  ParameterServer(const Options& options, ShardEngine* engine);
+  // Answers all waiting pulls with Cancelled and joins the server's thread.
+  ~ParameterServer() override;
+
+  absl::Status Hello(const RequestHeader& header, HelloReply* reply) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Pull(const PullRequest* request, PullWaiting waiting, PullDone done) override ABSL_LOCKS_EXCLUDED(mu_);
+  void CancelPull(const PullRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Push(PushRequest request, PushDone done) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Lookup(const PullRequest* request, PullDone done) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Refuses every request from now on with this status, the waiting ones too: how a job that cannot go on lets go of
+  // the ranks that wait for it. The first call counts.
+  void Stop(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Sync: steps applied so far.
+  uint64_t applied() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Sums over all steps so far.
+  ApplyCounts counts() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct WaitingPull {
+    const PullRequest* request;
+    PullWaiting waiting;
+    PullDone done;
+  };
+
+  absl::Status CheckHeader(const RequestHeader& header) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Applies the steps that are complete and answers the pulls that may read.
+  void Advance() ABSL_LOCKS_EXCLUDED(mu_);
+  void Answer(const WaitingPull& pull);
+  void PushInSync(PushRequest request, PushDone done) ABSL_LOCKS_EXCLUDED(mu_);
+  void PushOnArrival(const PushRequest& request, PushDone done) ABSL_LOCKS_EXCLUDED(mu_);
+  void Count(const ApplyCounts& counts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TellWaiting() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const uint64_t generation_;
+  ShardEngine* const engine_;
+  mutable Mutex mu_;
+  CondVar stop_changed_;
+  StepBoard board_ ABSL_GUARDED_BY(mu_);
+  std::map<uint32_t, PushRequest> held_ ABSL_GUARDED_BY(mu_);  // sync: pushes of step board_.applied(), by rank
+  std::list<WaitingPull> waiting_ ABSL_GUARDED_BY(mu_);
+  bool applying_ ABSL_GUARDED_BY(mu_) = false;  // one thread is inside ApplyStep
+  absl::Status stopped_ ABSL_GUARDED_BY(mu_);   // not OK once Stop was called
+  bool destroyed_ ABSL_GUARDED_BY(mu_) = false;
+  ApplyCounts counts_ ABSL_GUARDED_BY(mu_);
+  std::thread teller_;  // joined by the destructor
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_SERVER_SERVICE_PARAMETER_SERVER_H_

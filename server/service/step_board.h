@@ -1,0 +1,76 @@
+// StepBoard: what one server knows of every rank's steps, and when a pull may be answered and a step applied.
+//
+// A passive state machine without locks, threads or data, so that the rules of consistency can be read and tested in
+// one place (design: P1 to P5). Three modes:
+//   sync     a push of step t is held; t is applied when every rank's push of t and commit of t are here; a pull of
+//            step t is answered once t-1 is applied.
+//   bounded  pushes are applied on arrival; a pull of step t waits until every rank that has not finished has had its
+//            pushes of all steps < t - s applied.
+//   async    nothing waits.
+// Not thread-safe.
+#ifndef ROWAN_SERVER_SERVICE_STEP_BOARD_H_
+#define ROWAN_SERVER_SERVICE_STEP_BOARD_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/data_plane.h"
+#include "proto/job.pb.h"
+
+namespace rowan {
+
+class StepBoard {
+ public:
+  // Starts at step `applied`, for a job that goes on from a snapshot.
+  StepBoard(const proto::JobSpec& job, uint64_t applied);
+
+  uint64_t applied() const { return applied_; }
+  bool is_sync() const { return job_.mode() == proto::JobSpec::SYNC; }
+
+  // Aborted for an incarnation older than the newest seen of the rank; InvalidArgument for a rank the job has not.
+  // A newer incarnation fences the older ones from here on.
+  absl::Status Admit(const RequestHeader& header);
+  HelloReply Hello(uint32_t rank) const;
+
+  // The rank's pushes of all steps < `committed` are acknowledged everywhere; `last`: no push will follow.
+  void Commit(uint32_t rank, uint64_t committed, bool last);
+
+  // Sync. What to do with a push of `step`: kHeld (new, or in place of the one held for an older incarnation),
+  // kDuplicate (applied already, or held already for this incarnation), or FailedPrecondition for a step that cannot
+  // come yet.
+  absl::Status Offer(const RequestHeader& header, SectionOutcome* outcome);
+  // Sync. Whether step applied() has all pushes and commits.
+  bool ReadyToApply() const;
+  // Sync. Step applied() was applied: the next one begins.
+  void MarkApplied();
+
+  // Bounded and async. The rank's push of `step` was applied, or seen before.
+  void MarkArrived(uint32_t rank, uint64_t step);
+
+  // Whether a pull of `step` may read now.
+  bool MayRead(uint64_t step) const;
+  // Why it may not: "rank 3 (push of step 17)".
+  std::string WaitsFor(uint64_t step) const;
+
+ private:
+  struct Rank {
+    uint32_t incarnation = 0;     // newest seen
+    bool finished = false;
+    uint64_t committed = 0;
+    bool holds = false;           // sync: a push of step applied_ is held
+    uint32_t held_incarnation = 0;
+    uint64_t arrived = 0;         // bounded: pushes of all steps < arrived are applied
+    std::set<uint64_t> ahead;     // bounded: applied ones beyond that
+  };
+
+  const proto::JobSpec job_;
+  uint64_t applied_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_SERVER_SERVICE_STEP_BOARD_H_

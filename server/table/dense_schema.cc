@@ -1,0 +1,60 @@
+#include "server/table/dense_schema.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace rowan {
+namespace {
+
+constexpr uint64_t kMaxDenseSize = uint64_t{1} << 36;
+
+float* Values(char* block) { return reinterpret_cast<float*>(block + kRowHeaderBytes); }
+
+}  // namespace
+
+absl::StatusOr<DenseSchema> DenseSchema::Create(uint32_t id, const proto::DenseSpec& spec, uint64_t seed) {
+  if (spec.name().empty() || spec.name().size() > 255) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a dense parameter's name has ", spec.name().size(), " bytes, must have 1 to 255"));
+  }
+  const std::string what = absl::StrCat("dense parameter '", absl::CEscape(spec.name()), "'");
+  if (spec.size() < 1 || spec.size() > kMaxDenseSize) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " has size ", spec.size(), ", must be 1 to ", kMaxDenseSize));
+  }
+  proto::DenseSpec resolved = spec;
+  resolved.set_seed(seed);
+  const int64_t size = static_cast<int64_t>(spec.size());
+  absl::StatusOr<SliceInitializer> initializer =
+      SliceInitializer::Create(spec.initializer(), seed, /*slice_index=*/0, std::min(size, kDenseBlockFloats));
+  absl::StatusOr<SliceOptimizer> optimizer = SliceOptimizer::Create(spec.optimizer(), std::min(size, kDenseBlockFloats));
+  absl::StatusOr<SliceOptimizer> last =
+      SliceOptimizer::Create(spec.optimizer(), DenseBlockSize(size, DenseBlocks(size) - 1));
+  for (const absl::Status& status : {initializer.status(), optimizer.status(), last.status()}) {
+    if (!status.ok()) return absl::Status(status.code(), absl::StrCat(what, ": ", status.message()));
+  }
+  return DenseSchema(id, resolved, *std::move(initializer), *std::move(optimizer), *std::move(last));
+}
+
+int64_t DenseSchema::BlockBytes(int64_t block) const {
+  return kRowHeaderBytes + 4 * (BlockSize(block) + OptimizerOf(block).state_floats());
+}
+
+void DenseSchema::InitBlock(int64_t block, char* bytes) const {
+  StoreRowHeader({static_cast<uint64_t>(block), 0, 0, 0}, bytes);
+  const int64_t size = BlockSize(block);
+  initializer_.FillRange(static_cast<uint64_t>(block * kDenseBlockFloats), size, Values(bytes));
+  OptimizerOf(block).InitState(Values(bytes) + size);
+}
+
+void DenseSchema::UpdateBlock(int64_t block, const float* gradient, uint64_t step, char* bytes) const {
+  RowHeader header = LoadRowHeader(bytes);
+  if (header.update_count < std::numeric_limits<uint32_t>::max()) ++header.update_count;
+  header.last_step = std::min(step, kMaxLastStep);
+  StoreRowHeader(header, bytes);
+  OptimizerOf(block).Update(gradient, header.update_count, Values(bytes), Values(bytes) + BlockSize(block));
+}
+
+}  // namespace rowan

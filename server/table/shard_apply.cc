@@ -1,0 +1,261 @@
+// Checking and applying pushes.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "server/table/gradient_merge.h"
+#include "server/table/shard_engine.h"
+#include "server/table/vector_ops.h"
+
+namespace rowan {
+namespace {
+
+constexpr int64_t kBatch = 64;  // Rows whose cache lines are on their way at once.
+
+// Gradients are multiplied by this: 1 / weight, or 1 for a push that is taken as it is.
+float Scale(double weight) { return weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f; }
+
+}  // namespace
+
+struct ShardEngine::Scratch {
+  GradientMerge merge;
+  std::vector<float> gradient;  // one row's or block's mean
+  std::vector<uint32_t> ids;
+};
+
+absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
+  if (!(push.weight >= 0) || push.weight > 1e18) {
+    return absl::InvalidArgumentError(absl::StrCat("push of weight ", push.weight, ": must be 0 to 1e18"));
+  }
+  int64_t previous = -1;
+  for (const PushSection& section : push.sections) {
+    const std::string where = absl::StrCat("push section for shard ", section.shard);
+    if (section.shard >= placement_.num_shards() || static_cast<int64_t>(section.shard) <= previous) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": shards are 0 to ", placement_.num_shards() - 1,
+                                                     ", ascending, each once"));
+    }
+    previous = section.shard;
+    for (const TableGradients& gradients : section.tables) {
+      ROWAN_ASSIGN_OR_RETURN(const auto schema, Table(gradients.table));
+      const size_t n = gradients.keys.size();
+      if (gradients.gradients.size() != n * schema->width() ||
+          (!gradients.occurrences.empty() && gradients.occurrences.size() != n)) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "' of width ",
+                                                       schema->width(), ": ", n, " keys, ", gradients.gradients.size(),
+                                                       " floats, ", gradients.occurrences.size(), " occurrences"));
+      }
+      for (const uint64_t key : gradients.keys) {
+        if (placement_.ShardOfKey(key) != section.shard) {
+          return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "': key ", key,
+                                                         " belongs to shard ", placement_.ShardOfKey(key)));
+        }
+      }
+    }
+    for (const DenseGradient& gradient : section.dense) {
+      ROWAN_ASSIGN_OR_RETURN(const auto schema, Dense(gradient.dense));
+      if (gradient.block >= static_cast<uint64_t>(schema->blocks()) ||
+          static_cast<int64_t>(gradient.gradient.size()) != schema->BlockSize(gradient.block) ||
+          placement_.ShardOfDenseBlock(schema->name(), gradient.block) != section.shard) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ", dense parameter '", schema->name(), "' of size ",
+                                                       schema->size(), ": block ", gradient.block, " with ",
+                                                       gradient.gradient.size(), " floats does not belong there"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<uint32_t> ShardEngine::RefusedDense(absl::Span<const PushRequest* const> pushes, float scale) const {
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, std::vector<absl::Span<const float>>> blocks;
+  for (const PushRequest* push : pushes) {
+    for (const PushSection& section : push->sections) {
+      for (const DenseGradient& g : section.dense) blocks[{g.dense, g.block}].push_back(g.gradient);
+    }
+  }
+  std::set<uint32_t> refused;
+  std::vector<float> sum;
+  for (const auto& [id, parts] : blocks) {
+    sum.assign(parts[0].begin(), parts[0].end());
+    for (size_t i = 1; i < parts.size(); ++i) AddTo(parts[i].data(), parts[i].size(), sum.data());
+    if (!ScaleAll(sum.data(), scale, sum.size(), sum.data())) refused.insert(id.first);
+  }
+  return {refused.begin(), refused.end()};
+}
+
+void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts) {
+  const TableSchema& schema = table->schema();
+  const int64_t width = schema.width();
+  const int64_t row_bytes = schema.row_bytes();
+  scratch->gradient.resize(std::max<size_t>(scratch->gradient.size(), width));
+  float* const gradient = scratch->gradient.data();
+  const absl::Span<const GradientMerge::Sum> sums = scratch->merge.sums();
+  for (size_t begin = 0; begin < sums.size(); begin += kBatch) {
+    const absl::Span<const GradientMerge::Sum> batch = sums.subspan(begin, kBatch);
+    for (const GradientMerge::Sum& sum : batch) table->Prefetch(sum.hash);
+    for (const GradientMerge::Sum& sum : batch) {
+      const char* const guess = table->Guess(sum.hash);
+      if (guess == nullptr) continue;
+      for (int64_t offset = 0; offset < row_bytes; offset += 64) __builtin_prefetch(guess + offset, /*write=*/1);
+      __builtin_prefetch(guess + row_bytes - 1, /*write=*/1);
+    }
+    for (const GradientMerge::Sum& sum : batch) {
+      if (!ScaleAll(sum.gradient, scale, width, gradient)) {
+        ++counts->refused_rows;
+        continue;
+      }
+      char* block = table->Find(sum.hash, sum.key);
+      if (block == nullptr) {
+        block = table->Create(sum.hash, sum.key);
+        ++counts->born_rows;
+      }
+      schema.UpdateBlock(gradient, step, block);
+      ++counts->updated_rows;
+    }
+  }
+}
+
+void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale,
+                                uint64_t step, absl::Span<const uint32_t> refused_dense, Scratch* scratch,
+                                ApplyCounts* counts) {
+  const auto collect_ids = [&](auto list_of) {
+    scratch->ids.clear();
+    for (const PushSection* section : sections) list_of(*section);
+    std::sort(scratch->ids.begin(), scratch->ids.end());
+    scratch->ids.erase(std::unique(scratch->ids.begin(), scratch->ids.end()), scratch->ids.end());
+  };
+  collect_ids([&](const PushSection& section) {
+    for (const TableGradients& gradients : section.tables) {
+      if (!gradients.keys.empty()) scratch->ids.push_back(gradients.table);
+    }
+  });
+  for (const uint32_t id : scratch->ids) {
+    int64_t expected = 0;
+    for (const PushSection* section : sections) {
+      for (const TableGradients& g : section->tables) expected += g.table == id ? g.keys.size() : 0;
+    }
+    ShardTable* const table = TableIn(shard, *Table(id));
+    scratch->merge.Reset(table->schema().width(), expected);
+    for (const PushSection* section : sections) {
+      for (const TableGradients& g : section->tables) {
+        if (g.table == id) scratch->merge.Add(g.keys, g.occurrences, g.gradients.data());
+      }
+    }
+    ApplyRows(table, scale, step, scratch, counts);
+  }
+
+  for (size_t first = 0; first < sections.size(); ++first) {
+    for (const DenseGradient& g : sections[first]->dense) {
+      // The first section that names a block sums all that do.
+      const auto is_same = [&](const DenseGradient& other) { return other.dense == g.dense && other.block == g.block; };
+      bool done = std::binary_search(refused_dense.begin(), refused_dense.end(), g.dense);
+      for (size_t s = 0; s <= first && !done; ++s) {
+        for (const DenseGradient& earlier : sections[s]->dense) {
+          if (&earlier == &g) break;
+          if (is_same(earlier)) done = true;
+        }
+      }
+      if (done) continue;
+      std::vector<float>& sum = scratch->gradient;
+      sum.assign(g.gradient.begin(), g.gradient.end());
+      bool after = false;
+      for (const PushSection* section : sections.subspan(first)) {
+        for (const DenseGradient& other : section->dense) {
+          if (after && is_same(other)) AddTo(other.gradient.data(), other.gradient.size(), sum.data());
+          if (&other == &g) after = true;
+        }
+      }
+      ScaleAll(sum.data(), scale, sum.size(), sum.data());
+      DenseBlock& block = shard->dense.at({g.dense, g.block});
+      block.schema->UpdateBlock(g.block, sum.data(), step, block.bytes.get());
+    }
+  }
+}
+
+ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step) {
+  const float scale = Scale(weight);
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
+  std::vector<std::vector<const PushSection*>> by_shard(placement_.num_shards());
+  for (const PushRequest* push : pushes) {
+    for (const PushSection& section : push->sections) by_shard[section.shard].push_back(&section);
+  }
+  // A task is a run of shards: enough of them to share the scratch memory, few enough to spread the work.
+  const int64_t tasks = std::min<int64_t>(placement_.num_shards(), pool_->size() * 8);
+  std::vector<ApplyCounts> counts(tasks);
+  pool_->ParallelFor(tasks, [&](int64_t task) {
+    Scratch scratch;
+    const int64_t shards = placement_.num_shards();
+    for (int64_t s = task * shards / tasks; s < (task + 1) * shards / tasks; ++s) {
+      if (by_shard[s].empty()) continue;
+      MutexLock lock(&shards_[s].mu);
+      ApplySections(&shards_[s], by_shard[s], scale, step, refused_dense, &scratch, &counts[task]);
+    }
+  });
+  ApplyCounts total;
+  for (const ApplyCounts& c : counts) {
+    total.updated_rows += c.updated_rows;
+    total.born_rows += c.born_rows;
+    total.refused_rows += c.refused_rows;
+  }
+  total.refused_dense = refused_dense.size();
+  return total;
+}
+
+absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes) {
+  const uint64_t number = push.header.number;
+  const auto too_old = [&](uint32_t shard) {
+    return absl::OutOfRangeError(absl::StrCat("push ", number, " of rank ", push.header.rank, " for shard ", shard,
+                                              ": more than ", PushWindow::kBelow,
+                                              " below its newest push, cannot tell whether it was applied"));
+  };
+  for (const PushSection& section : push.sections) {
+    SharedMutexLock lock(&shards_[section.shard].mu);
+    const auto window = shards_[section.shard].windows.find(push.header.rank);
+    if (window != shards_[section.shard].windows.end() &&
+        window->second.Check(number) == PushWindow::Verdict::kTooOld) {
+      return too_old(section.shard);
+    }
+  }
+  const float scale = Scale(push.weight);
+  const PushRequest* const pushes[] = {&push};
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
+  outcomes->assign(push.sections.size(), SectionOutcome::kApplied);
+  const int64_t n = push.sections.size();
+  const int64_t tasks = std::min<int64_t>(n, pool_->size() * 8);
+  std::vector<ApplyCounts> counts(tasks);
+  std::vector<absl::Status> statuses(tasks);
+  pool_->ParallelFor(tasks, [&](int64_t task) {
+    Scratch scratch;
+    for (int64_t i = task * n / tasks; i < (task + 1) * n / tasks; ++i) {
+      const PushSection* const section = &push.sections[i];
+      Shard& shard = shards_[section->shard];
+      MutexLock lock(&shard.mu);
+      PushWindow& window = shard.windows[push.header.rank];
+      switch (window.Check(number)) {
+        case PushWindow::Verdict::kTooOld:  // The rank sent more than a window at once meanwhile.
+          statuses[task] = too_old(section->shard);
+          break;
+        case PushWindow::Verdict::kSeen:
+          (*outcomes)[i] = SectionOutcome::kDuplicate;
+          break;
+        case PushWindow::Verdict::kNew:
+          window.Mark(number);
+          ApplySections(&shard, absl::MakeConstSpan(&section, 1), scale, number, refused_dense, &scratch,
+                        &counts[task]);
+          break;
+      }
+    }
+  });
+  ApplyCounts total;
+  for (const ApplyCounts& c : counts) {
+    total.updated_rows += c.updated_rows;
+    total.born_rows += c.born_rows;
+    total.refused_rows += c.refused_rows;
+  }
+  total.refused_dense = refused_dense.size();
+  for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);
+  return total;
+}
+
+}  // namespace rowan

@@ -1,0 +1,147 @@
+// ShardEngine: all rows and dense blocks of one server, in shards.
+//
+// A shard is a lock over its part of every table, its blocks of dense parameters and its deduplication windows. Reading
+// takes the lock shared, pushing exclusively; no lock is held over I/O. Several shards' locks are taken together only
+// for reading and in ascending order.
+//
+// The engine applies what it is given at once; when a push may be applied is the business of server/service.
+// Thread-safe. Lock order: shard locks, then catalog_mu_.
+#ifndef ROWAN_SERVER_TABLE_SHARD_ENGINE_H_
+#define ROWAN_SERVER_TABLE_SHARD_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/data_plane.h"
+#include "common/digest.h"
+#include "common/mutex.h"
+#include "common/placement.h"
+#include "common/thread_pool.h"
+#include "proto/snapshot.pb.h"
+#include "server/table/chunk_pool.h"
+#include "server/table/dense_schema.h"
+#include "server/table/push_window.h"
+#include "server/table/shard_table.h"
+#include "server/table/table_schema.h"
+
+namespace rowan {
+
+struct ApplyCounts {
+  int64_t updated_rows = 0;    // born ones included
+  int64_t born_rows = 0;
+  int64_t refused_rows = 0;    // the gradient had NaN or infinity
+  int64_t refused_dense = 0;   // dense parameters whose whole update was refused
+};
+
+struct TableUsage {
+  uint32_t id = 0;
+  int64_t rows = 0;
+  int64_t block_bytes = 0;  // memory held for blocks
+  int64_t index_bytes = 0;
+};
+
+class ShardEngine {
+ public:
+  // Requests are spread over `pool`, which outlives the engine.
+  ShardEngine(Placement placement, ThreadPool* pool);
+  ~ShardEngine();
+  ShardEngine(const ShardEngine&) = delete;
+  ShardEngine& operator=(const ShardEngine&) = delete;
+
+  const Placement& placement() const { return placement_; }
+
+  // AlreadyExists if the id is taken. Ids are shared by tables and dense parameters, and small.
+  absl::Status AddTable(TableSchema schema) ABSL_LOCKS_EXCLUDED(catalog_mu_);
+  absl::Status AddDense(DenseSchema schema) ABSL_LOCKS_EXCLUDED(catalog_mu_);
+
+  // NotFound names the id.
+  absl::StatusOr<std::shared_ptr<const TableSchema>> Table(uint32_t id) const ABSL_LOCKS_EXCLUDED(catalog_mu_);
+  absl::StatusOr<std::shared_ptr<const DenseSchema>> Dense(uint32_t id) const ABSL_LOCKS_EXCLUDED(catalog_mu_);
+  std::vector<std::shared_ptr<const TableSchema>> Tables() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
+  std::vector<std::shared_ptr<const DenseSchema>> DenseParameters() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
+
+  // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, sizes that do
+  // not fit the width (InvalidArgument naming them).
+  absl::Status Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const;
+
+  // Returns OK if Apply would accept the push: tables, widths, sizes, shards of keys and blocks. Wrong ones:
+  // InvalidArgument or NotFound naming section, table and what was seen.
+  absl::Status CheckPush(const PushRequest& push) const;
+
+  // Applies one step: gradients of all pushes summed in the order given, times 1 / weight (0: times 1), one update a
+  // row and dense block. REQUIRES: CheckPush accepted each push.
+  ApplyCounts ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step);
+
+  // Applies one push, section by section, each exactly once for (rank, number): a section seen before is a duplicate.
+  // `outcomes`: one a section. OutOfRange, with nothing applied, if the number lies so far below the rank's newest
+  // that it cannot be told. REQUIRES: CheckPush accepted it.
+  absl::StatusOr<ApplyCounts> ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes);
+
+  // The model digest (common/digest.h), of one shard and of all. REQUIRES: no push is being applied.
+  Digest ShardDigest(uint32_t shard) const;
+  Digest TotalDigest() const;
+
+  std::vector<TableUsage> Usage() const;
+  // Memory taken from the system for row chunks.
+  int64_t reserved_bytes() const { return chunks_.reserved_bytes(); }
+
+  // Every row and dense block of a shard, ascending by (id, key). They are copied under the shard's lock and visited
+  // without it: `visit` may write to disk. Stops at the first error and returns it.
+  absl::Status ForEachBlock(
+      uint32_t shard, absl::FunctionRef<absl::Status(uint32_t id, uint64_t key, absl::string_view block)> visit) const;
+  // Puts a stored block back. InvalidArgument if it does not fit its table or shard; AlreadyExists for a row twice.
+  absl::Status LoadBlock(uint32_t shard, uint32_t id, uint64_t key, absl::string_view block);
+
+  proto::ShardState State(uint32_t shard) const;
+  void LoadState(uint32_t shard, const proto::ShardState& state);
+
+ private:
+  struct DenseBlock {
+    std::shared_ptr<const DenseSchema> schema;
+    int64_t block;
+    std::unique_ptr<char[]> bytes;
+  };
+
+  struct Shard {
+    mutable Mutex mu;
+    std::vector<std::unique_ptr<ShardTable>> tables ABSL_GUARDED_BY(mu);  // by id; null until a row is born
+    absl::flat_hash_map<std::pair<uint32_t, uint64_t>, DenseBlock> dense ABSL_GUARDED_BY(mu);
+    absl::flat_hash_map<uint32_t, PushWindow> windows ABSL_GUARDED_BY(mu);  // by rank
+  };
+
+  struct Catalog {
+    std::vector<std::shared_ptr<const TableSchema>> tables;  // by id, null where there is none
+    std::vector<std::shared_ptr<const DenseSchema>> dense;
+  };
+  // What one task needs again and again.
+  struct Scratch;
+
+  absl::StatusOr<std::shared_ptr<const TableSchema>> TableLocked(uint32_t id) const
+      ABSL_SHARED_LOCKS_REQUIRED(catalog_mu_);
+  void PullRows(absl::Span<const TablePull> tables, absl::Span<const std::shared_ptr<const TableSchema>> schemas) const;
+  ShardTable* TableIn(Shard* shard, const std::shared_ptr<const TableSchema>& schema)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
+  // Dense parameters whose summed gradient is not finite somewhere: refused as a whole.
+  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, float scale) const;
+  void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
+                     absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
+  void ApplyRows(ShardTable* table, float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts);
+
+  const Placement placement_;
+  ThreadPool* const pool_;
+  ChunkPool chunks_;
+  mutable Mutex catalog_mu_;
+  Catalog catalog_ ABSL_GUARDED_BY(catalog_mu_);
+  std::unique_ptr<Shard[]> shards_;
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_SERVER_TABLE_SHARD_ENGINE_H_

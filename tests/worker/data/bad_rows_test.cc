@@ -1,0 +1,61 @@
+#include "worker/data/bad_rows.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/status_matchers.h"
+
+namespace rowan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::StatusIs;
+
+class BadRowsTest : public ::testing::Test {
+ protected:
+  absl::Status Add(int64_t epoch, int64_t row) {
+    return bad_.Add(epoch, row, [&] { return absl::StrCat("a.tsv:", row, ": C1: bad hex"); });
+  }
+
+  std::vector<std::string> reports_;
+  BadRows bad_{/*rows=*/100, /*max_share=*/0.03, [this](const std::string& report) { reports_.push_back(report); }};
+};
+
+TEST_F(BadRowsTest, ReportsTheFirstOnly) {
+  EXPECT_EQ(bad_.first(), "");
+  ASSERT_OK(Add(0, 17));
+  ASSERT_OK(Add(0, 18));
+  ASSERT_OK(Add(1, 19));
+  EXPECT_THAT(reports_, ElementsAre("bad row left out: a.tsv:17: C1: bad hex"));
+  EXPECT_EQ(bad_.first(), "a.tsv:17: C1: bad hex");
+}
+
+TEST_F(BadRowsTest, FailsAsSoonAsTheShareIsExceeded) {
+  for (int64_t row = 1; row <= 3; ++row) ASSERT_OK(Add(0, row));
+  EXPECT_THAT(Add(0, 4), StatusIs(absl::StatusCode::kInvalidArgument,
+                                  AllOf(HasSubstr("4 of 100 rows are bad (4 %), at most 3 % may be"),
+                                        HasSubstr("first: a.tsv:1: C1: bad hex"))));
+}
+
+TEST_F(BadRowsTest, CountsARowOncePerEpoch) {
+  for (int64_t epoch = 0; epoch < 5; ++epoch) {
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      for (int64_t row = 1; row <= 3; ++row) ASSERT_OK(Add(epoch, row));
+    }
+    EXPECT_EQ(bad_.count(), 3);
+  }
+}
+
+TEST(BadRowsShareTest, TakesItsLimitsLiterally) {
+  const auto quiet = [](const std::string&) {};
+  const auto where = [] { return std::string("x:1"); };
+  BadRows none(10, 0, quiet);
+  EXPECT_FALSE(none.Add(0, 1, where).ok());
+  BadRows all(3, 1, quiet);
+  for (int64_t row = 0; row < 3; ++row) EXPECT_OK(all.Add(0, row, where));
+}
+
+}  // namespace
+}  // namespace rowan

@@ -1,0 +1,162 @@
+// Client: a worker's connection to a Rowan job. The public API for users who bring their own model.
+//
+//   ROWAN_ASSIGN_OR_RETURN(auto client, rowan::Client::Connect(options));
+//   ROWAN_ASSIGN_OR_RETURN(rowan::Table ads, client->OpenTable(ads_spec));
+//   ROWAN_ASSIGN_OR_RETURN(rowan::Dense tower, client->OpenDense(tower_spec));
+//   for (each batch) {
+//     ROWAN_ASSIGN_OR_RETURN(rowan::Step step, client->BeginStep());
+//     ROWAN_RETURN_IF_ERROR(step.Pull({{ads, keys, rows}}, {{tower, weights}}).Wait());
+//     ... gradients: sums over the batch's samples ...
+//     ROWAN_RETURN_IF_ERROR(step.Push({{ads, keys, gradients}}, {{tower, tower_gradient}}, /*weight=*/samples).Wait());
+//   }
+//   ROWAN_RETURN_IF_ERROR(client->Finish());
+//
+// Errors say what to do: Unavailable: call again. Aborted: redo the step. Anything else: repair first.
+//
+// One thread at a time may use steps (BeginStep, Step, Finish). All other methods are thread-safe, beside the steps too.
+#ifndef ROWAN_WORKER_CLIENT_H_
+#define ROWAN_WORKER_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/control_plane.h"
+#include "common/data_plane.h"
+#include "common/thread_pool.h"
+#include "proto/table.pb.h"
+#include "worker/client/pending.h"
+
+namespace rowan {
+
+// A table as it exists. Cheap to copy.
+class Table {
+ public:
+  Table() = default;
+  explicit Table(OpenedTable opened);
+
+  uint32_t id() const { return opened_->id; }
+  const proto::TableSpec& spec() const { return opened_->spec; }
+  int64_t width() const { return width_; }  // floats of one row: all slices
+
+ private:
+  std::shared_ptr<const OpenedTable> opened_;
+  int64_t width_ = 0;
+};
+
+// A dense parameter as it exists. Cheap to copy.
+class Dense {
+ public:
+  Dense() = default;
+  explicit Dense(OpenedDense opened) : opened_(std::make_shared<const OpenedDense>(std::move(opened))) {}
+
+  uint32_t id() const { return opened_->id; }
+  const proto::DenseSpec& spec() const { return opened_->spec; }
+  int64_t size() const { return static_cast<int64_t>(opened_->spec.size()); }  // floats
+
+ private:
+  std::shared_ptr<const OpenedDense> opened_;
+};
+
+struct RowsPull {
+  Table table;
+  absl::Span<const uint64_t> keys;    // (n): unique is cheaper, duplicates are legal
+  absl::Span<float> rows;             // (n, width)
+  absl::Span<Outcome> outcomes = {};  // (n), or empty
+};
+
+struct DenseWhole {
+  Dense dense;
+  absl::Span<float> values;  // (size)
+};
+
+struct RowsPush {
+  Table table;
+  absl::Span<const uint64_t> keys;              // (n): a key that comes twice means the sum of both
+  absl::Span<const float> gradients;            // (n, width): sums over the samples that used the key
+  absl::Span<const uint32_t> occurrences = {};  // (n): how many samples used the key, or empty: 1 each
+};
+
+struct DensePush {
+  Dense dense;
+  absl::Span<const float> gradient;  // (size): sum over the samples
+};
+
+class Client;
+
+// One training step. Movable; must not outlive its client.
+class Step {
+ public:
+  uint64_t number() const { return number_; }
+
+  // Rows and dense parameters as the job's mode lets this step see them. The spans must stay until the result is in;
+  // the call returns at once. InvalidArgument for sizes that do not fit.
+  Pending Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense);
+  // The step's one push: gradient sums and the sum of the samples' weights. The arrays are copied. A step without
+  // samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second push.
+  Pending Push(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense, double weight);
+
+ private:
+  friend class Client;
+  Step(Client* client, uint64_t number) : client_(client), number_(number) {}
+
+  Client* client_;
+  uint64_t number_;
+};
+
+class Client {
+ public:
+  struct Options {
+    // A job in this process: its coordinator and its one server, which outlive the client.
+    ControlPlane* coordinator = nullptr;
+    DataPlane* server = nullptr;
+
+    bool takes_part = true;  // false: a tool outside steps, that takes no rank
+    uint64_t first_step = 0;  // of a job that goes on from a snapshot
+    // How long one call may wait, for slower ranks too, before it fails with DeadlineExceeded and says for whom.
+    absl::Duration deadline = absl::Minutes(10);
+    // Told about once a second what a call waits for. Must return at once. Null: the log, every tenth time.
+    std::function<void(const std::string&)> on_waiting;
+    // Splits large requests; outlives the client. Null: the calling thread does all.
+    ThreadPool* pool = nullptr;
+  };
+
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(const Options& options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  uint32_t rank() const;
+  const proto::JobSpec& job() const;
+
+  // Creates the table or finds it. FailedPrecondition if it exists with another identity (see proto/table.proto).
+  absl::StatusOr<Table> OpenTable(const proto::TableSpec& spec);
+  absl::StatusOr<Dense> OpenDense(const proto::DenseSpec& spec);
+
+  // The next step. In sync mode the step before must have been pushed: FailedPrecondition.
+  absl::StatusOr<Step> BeginStep();
+  // Says that this worker has no more steps, and returns when all it pushed is applied as the mode says.
+  absl::Status Finish();
+
+  // Reads outside steps: whatever is there now. Changes nothing, and never fails on unknown keys.
+  absl::Status Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense = {});
+  // Pushes outside steps, gradients taken as they are (weight 0), exactly once. FailedPrecondition in a sync job.
+  absl::Status PushBare(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense = {});
+
+ private:
+  friend class Step;
+  struct Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rowan
+
+#endif  // ROWAN_WORKER_CLIENT_H_

@@ -1,0 +1,120 @@
+#include "worker/examples/ctr/ctr_command_util.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/flags.h"
+#include "common/status_macros.h"
+#include "google/protobuf/text_format.h"
+#include "rocksdb/env.h"
+#include "worker/nn/gemm.h"
+
+namespace rowan {
+namespace {
+
+constexpr char kModelEntry[] = "ctr_model";        // CtrModelSpec as protobuf text
+constexpr char kSoftwareEntry[] = "software_version";
+
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.find_last_not_of('/') == std::string::npos ? 0 : path.find_last_of('/', path.find_last_not_of('/'));
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+int ExitCode(const std::string& command, const absl::Status& status, const Interrupt& interrupt) {
+  if (status.ok()) return 0;
+  if (absl::IsCancelled(status) && interrupt.requested()) {
+    std::fprintf(stderr, "rowan-ctr %s: interrupted\n", command.c_str());
+    return 128 + interrupt.signal();
+  }
+  std::fprintf(stderr, "rowan-ctr %s: %s\n", command.c_str(), std::string(status.message()).c_str());
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+absl::Status CheckWritable(const std::string& flag, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": is a directory, must be a file"));
+  }
+  const std::string parent = ParentOf(path);
+  if (access(parent.c_str(), W_OK | X_OK) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "=", path, ": cannot write into ", parent, ": ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSnapshotRoot(const std::string& flag, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": cannot make it: ", std::strerror(errno)));
+  }
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", path, ": must be a directory"));
+  }
+  if (access(path.c_str(), W_OK | X_OK) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "=", path, ": cannot write into it: ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+std::string MetricText(absl::optional<double> value) {
+  return value.has_value() ? absl::StrFormat("%.17g", *value) : "undefined";
+}
+
+std::map<std::string, std::string> ModelApplication(const proto::CtrModelSpec& spec) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(spec, &text);
+  return {{kModelEntry, text}, {kSoftwareEntry, kVersion}};
+}
+
+absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int threads) {
+  ROWAN_ASSIGN_OR_RETURN(std::unique_ptr<SnapshotReader> snapshot,
+                         SnapshotReader::Open(rocksdb::Env::Default(), model_dir));
+  const auto& application = snapshot->manifest().application();
+  const auto entry = application.find(kModelEntry);
+  proto::CtrModelSpec spec;
+  if (entry == application.end() || !google::protobuf::TextFormat::ParseFromString(entry->second, &spec)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(snapshot->directory(), ": its application section has no readable '", kModelEntry,
+                     "': not a snapshot of rowan-ctr"));
+  }
+  ROWAN_RETURN_IF_ERROR(CheckCtrModelSpec(spec));
+  StoredModel stored;
+  stored.snapshot = snapshot->directory();
+  UseOneThreadPerProduct();
+  stored.pool = std::make_unique<ThreadPool>(threads, UseOneThreadPerProduct);
+  proto::JobSpec job;
+  job.set_mode(proto::JobSpec::ASYNC);
+  job.set_num_ranks(1);
+  ROWAN_ASSIGN_OR_RETURN(stored.job, LocalJob::Restore(job, threads, snapshot.get()));
+  Client::Options options;
+  options.coordinator = stored.job->coordinator();
+  options.server = stored.job->data_plane();
+  options.takes_part = false;
+  options.pool = stored.pool.get();
+  ROWAN_ASSIGN_OR_RETURN(stored.client, Client::Connect(options));
+  stored.model = std::make_unique<CtrModel>(spec, stored.pool.get());
+  ROWAN_RETURN_IF_ERROR(stored.model->Open(CtrRates(), stored.client.get()));
+  return stored;
+}
+
+}  // namespace rowan
