@@ -91,7 +91,11 @@ absl::StatusOr<std::string> LocalJob::WriteSnapshot(const std::string& root, con
   *manifest.mutable_position() = info.position;
   for (proto::SnapshotTable& table : job_->Catalogue()) *manifest.add_tables() = std::move(table);
   manifest.set_digest(engine_->TotalDigest().ToHex());
-  for (const auto& [name, value] : info.application) (*manifest.mutable_application())[name] = value;
+  for (const auto& [key, value] : info.application) {
+    proto::ApplicationEntry* const entry = manifest.add_application();
+    entry->set_key(key);
+    entry->set_value(value);
+  }
   return writer->Publish(std::move(manifest));
 }
 

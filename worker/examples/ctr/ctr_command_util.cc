@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/flags.h"
+#include "common/snapshot/manifest.h"
 #include "common/status_macros.h"
 #include "google/protobuf/text_format.h"
 #include "rocksdb/env.h"
@@ -89,10 +90,9 @@ std::map<std::string, std::string> ModelApplication(const proto::CtrModelSpec& s
 absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int threads) {
   ROWAN_ASSIGN_OR_RETURN(std::unique_ptr<SnapshotReader> snapshot,
                          SnapshotReader::Open(rocksdb::Env::Default(), model_dir));
-  const auto& application = snapshot->manifest().application();
-  const auto entry = application.find(kModelEntry);
+  const std::string* const text = FindApplicationEntry(snapshot->manifest(), kModelEntry);
   proto::CtrModelSpec spec;
-  if (entry == application.end() || !google::protobuf::TextFormat::ParseFromString(entry->second, &spec)) {
+  if (text == nullptr || !google::protobuf::TextFormat::ParseFromString(*text, &spec)) {
     return absl::InvalidArgumentError(
         absl::StrCat(snapshot->directory(), ": its application section has no readable '", kModelEntry,
                      "': not a snapshot of rowan-ctr"));
