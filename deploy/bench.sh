@@ -7,6 +7,8 @@ source "$(dirname "$0")/lib.sh"
 # NAME GOAL TARGET [ARGUMENTS]: one line a figure. TARGET is an executable that is run in the root of the tree and
 # prints, among whatever else, the line "NAME VALUE" to stdout.
 FIGURES=(
+  "lookup_vs_map >=1.4 //tests/bench/server/table:lookup_bench"
+  "train_local_samples_s >=120000 //tests/bench/worker:train_local_bench bazel-bin/worker/examples/ctr/rowan-ctr"
 )
 
 only='.*'

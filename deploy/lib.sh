@@ -27,7 +27,7 @@ bazel_test() {
   # INT lets bazel stop its actions and write what it knows.
   timeout --signal=INT --foreground "$LIMIT" \
     bazel test "${QUIET[@]}" --keep_going --test_summary=none --build_event_json_file="$events" "$@" //... || rc=$?
-  counts=$(python3 deploy/test_results.py "$events" "$rc")
+  counts=$(python3 deploy/test_results.py "$events" "$rc") || counts="0 1"
   rm -f "$events"
   PASSED=$((PASSED + ${counts% *}))
   FAILED=$((FAILED + ${counts#* }))

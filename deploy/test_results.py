@@ -22,7 +22,8 @@ def main():
             if 'targetConfigured' in ident and 'testSize' in event.get('configured', {}):
                 tests.add(ident['targetConfigured']['label'])
             elif 'testSummary' in ident:
-                results[ident['testSummary']['label']] = event['testSummary']['overallStatus']
+                # An event without its payload stands for a test that was called off.
+                results[ident['testSummary']['label']] = event.get('testSummary', {}).get('overallStatus', 'NO_STATUS')
             elif 'targetCompleted' in ident and not event.get('completed', {}).get('success'):
                 unbuilt.add(ident['targetCompleted']['label'])
 

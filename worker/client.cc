@@ -1,6 +1,8 @@
 #include "worker/client.h"
 
+#include <algorithm>
 #include <atomic>
+#include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -25,6 +27,13 @@ absl::Status SizeError(absl::string_view what, absl::string_view name, int64_t s
       absl::StrCat(what, " '", absl::CEscape(name), "': ", seen, " floats given, ", expected, " expected"));
 }
 
+absl::Status NeverOpened(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(what, " that was never opened"));
+}
+
+// Servers remember this many pushes of a rank below its newest (P8).
+constexpr uint64_t kMaxPushesInFlight = 64;
+
 // A request and what its answer needs, alive until the answer.
 struct PullInFlight {
   PullRequest request;
@@ -48,15 +57,23 @@ struct Client::Impl {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(builder_mu);
   Pending SendPull(PullRequest request);
   Pending SendPush(PushRequest request);
+  // Waits until the next number lies within the servers' windows.
+  uint64_t TakeBareNumber() ABSL_LOCKS_EXCLUDED(bare_mu);
+  void GiveBareNumberBack(uint64_t number) ABSL_LOCKS_EXCLUDED(bare_mu);
 
   const Options options;
   const Registration registration;
   // Steps: one thread.
   uint64_t next_step;
-  uint64_t pushed = 0;     // pushes of all steps below this one were sent
+  uint64_t pulled = 0;  // the pull of the step below this one was sent
+  bool finished = false;
+  std::atomic<uint64_t> pushed{0};        // pushes of all steps below this one were sent and not refused
   std::atomic<uint64_t> acknowledged{0};  // pushes of all steps below this one are acknowledged by the server
   // Bare pushes: many threads.
-  std::atomic<uint64_t> next_bare{0};
+  Mutex bare_mu;
+  CondVar bare_changed;
+  uint64_t next_bare ABSL_GUARDED_BY(bare_mu) = 0;
+  std::set<uint64_t> bare_in_flight ABSL_GUARDED_BY(bare_mu);
   Mutex builder_mu;
   PushBuilder builder ABSL_GUARDED_BY(builder_mu);
 };
@@ -65,6 +82,7 @@ absl::StatusOr<PullRequest> Client::Impl::MakePull(const std::vector<RowsPull>& 
                                                    const std::vector<DenseWhole>& dense) const {
   PullRequest request;
   for (const RowsPull& t : tables) {
+    if (!t.table.is_open()) return NeverOpened("pull from a table");
     const int64_t expected = static_cast<int64_t>(t.keys.size()) * t.table.width();
     if (static_cast<int64_t>(t.rows.size()) != expected) {
       return SizeError("pull from table", t.table.spec().name(), t.rows.size(), expected);
@@ -72,6 +90,7 @@ absl::StatusOr<PullRequest> Client::Impl::MakePull(const std::vector<RowsPull>& 
     request.tables.push_back({t.table.id(), t.keys, t.rows, t.outcomes});
   }
   for (const DenseWhole& d : dense) {
+    if (!d.dense.is_open()) return NeverOpened("pull of a dense parameter");
     const int64_t size = d.dense.size();
     if (static_cast<int64_t>(d.values.size()) != size) {
       return SizeError("pull of dense parameter", d.dense.spec().name(), d.values.size(), size);
@@ -89,6 +108,7 @@ absl::StatusOr<PushRequest> Client::Impl::MakePush(const std::vector<RowsPush>& 
   std::vector<PushBuilder::Rows> rows;
   std::vector<PushBuilder::Dense> parameters;
   for (const RowsPush& t : tables) {
+    if (!t.table.is_open()) return NeverOpened("push to a table");
     const int64_t expected = static_cast<int64_t>(t.keys.size()) * t.table.width();
     if (static_cast<int64_t>(t.gradients.size()) != expected) {
       return SizeError("push to table", t.table.spec().name(), t.gradients.size(), expected);
@@ -100,6 +120,7 @@ absl::StatusOr<PushRequest> Client::Impl::MakePush(const std::vector<RowsPush>& 
     rows.push_back({t.table.id(), t.table.width(), t.keys, t.occurrences, t.gradients});
   }
   for (const DensePush& d : dense) {
+    if (!d.dense.is_open()) return NeverOpened("push to a dense parameter");
     if (static_cast<int64_t>(d.gradient.size()) != d.dense.size()) {
       return SizeError("push to dense parameter", d.dense.spec().name(), d.gradient.size(), d.dense.size());
     }
@@ -113,8 +134,7 @@ Pending Client::Impl::SendPull(PullRequest pull) {
   in_flight->request = std::move(pull);
   auto state = std::make_shared<Pending::State>();
   DataPlane* const server = options.server;
-  const auto waiting = [this, state, in_flight = in_flight.get()](const std::string& what) {
-    state->Note(what);
+  const auto waiting = [this, in_flight = in_flight.get()](const std::string& what) {
     const int64_t told = ++in_flight->told;
     if (options.on_waiting) {
       options.on_waiting(what);
@@ -131,10 +151,30 @@ Pending Client::Impl::SendPush(PushRequest request) {
   const uint64_t step = request.header.number;
   const bool in_steps = request.header.rank < kFirstToolRank;
   options.server->Push(std::move(request), [this, state, step, in_steps](PushReply reply) {
-    if (reply.status.ok() && in_steps) acknowledged.store(step + 1);
+    if (in_steps && reply.status.ok()) {
+      acknowledged.store(step + 1);
+    } else if (in_steps) {
+      uint64_t after = step + 1;
+      pushed.compare_exchange_strong(after, step);  // It may be pushed again, unless a later one was.
+    }
     state->Finish(reply.status);
   });
   return Pending(state, options.deadline, nullptr);
+}
+
+uint64_t Client::Impl::TakeBareNumber() {
+  MutexLock lock(&bare_mu);
+  while (!bare_in_flight.empty() && next_bare - *bare_in_flight.begin() > kMaxPushesInFlight) {
+    bare_changed.WaitWithTimeout(&bare_mu, absl::Seconds(10));
+  }
+  bare_in_flight.insert(next_bare);
+  return next_bare++;
+}
+
+void Client::Impl::GiveBareNumberBack(uint64_t number) {
+  MutexLock lock(&bare_mu);
+  bare_in_flight.erase(number);
+  bare_changed.SignalAll();
 }
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -151,6 +191,11 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const Options& options) 
   impl->acknowledged = options.first_step;
   HelloReply hello;
   ROWAN_RETURN_IF_ERROR(options.server->Hello(impl->Header(options.first_step), &hello));
+  if (options.takes_part && hello.applied != options.first_step) {
+    return absl::FailedPreconditionError(absl::StrCat("the job goes on with step ", hello.applied,
+                                                      ", the worker of rank ", registration.rank, " with step ",
+                                                      options.first_step));
+  }
   return absl::WrapUnique(new Client(std::move(impl)));
 }
 
@@ -170,18 +215,21 @@ absl::StatusOr<Dense> Client::OpenDense(const proto::DenseSpec& spec) {
 absl::StatusOr<Step> Client::BeginStep() {
   Impl& impl = *impl_;
   if (!impl.options.takes_part) return absl::FailedPreconditionError("a tool takes no part in steps");
+  if (impl.finished) return absl::FailedPreconditionError("the worker has finished: no step can begin");
   if (impl.registration.job.mode() == proto::JobSpec::SYNC && impl.pushed < impl.next_step) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("step ", impl.pushed, " was not pushed: in sync mode it must be before the next one begins"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "step ", impl.pushed.load(), " was not pushed: in sync mode it must be before the next one begins"));
   }
   return Step(this, impl.next_step++);
 }
 
 absl::Status Client::Finish() {
   Impl& impl = *impl_;
+  if (!impl.options.takes_part) return absl::FailedPreconditionError("a tool takes no part in steps");
   if (impl.pushed < impl.next_step) {
-    return absl::FailedPreconditionError(absl::StrCat("step ", impl.pushed, " was begun and not pushed"));
+    return absl::FailedPreconditionError(absl::StrCat("step ", impl.pushed.load(), " was begun and not pushed"));
   }
+  impl.finished = true;
   PullRequest request;
   request.header = impl.Header(impl.next_step);
   request.committed = impl.acknowledged.load();
@@ -211,8 +259,11 @@ absl::Status Client::PushBare(const std::vector<RowsPush>& tables, const std::ve
     MutexLock lock(&impl.builder_mu);
     ROWAN_ASSIGN_OR_RETURN(request, impl.MakePush(tables, dense));
   }
-  request.header = impl.Header(impl.next_bare++);
-  return impl.SendPush(std::move(request)).Wait();
+  const uint64_t number = impl.TakeBareNumber();
+  request.header = impl.Header(number);
+  const absl::Status status = impl.SendPush(std::move(request)).Wait();
+  impl.GiveBareNumberBack(number);
+  return status;
 }
 
 Pending Step::Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense) {
@@ -221,6 +272,7 @@ Pending Step::Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense) 
   if (!request.ok()) return Pending(request.status());
   request->header = impl.Header(number_);
   request->committed = impl.acknowledged.load();
+  impl.pulled = std::max(impl.pulled, number_ + 1);
   return impl.SendPull(*std::move(request));
 }
 
@@ -228,7 +280,7 @@ Pending Step::Push(const std::vector<RowsPush>& tables, const std::vector<DenseP
   Client::Impl& impl = *client_->impl_;
   if (number_ != impl.pushed) {
     return Pending(absl::FailedPreconditionError(absl::StrCat(
-        number_ < impl.pushed ? "step was pushed already: " : "an earlier step was not pushed yet: ", number_)));
+        number_ < impl.pushed.load() ? "step was pushed already: " : "an earlier step was not pushed yet: ", number_)));
   }
   PushRequest request;
   {
@@ -236,6 +288,10 @@ Pending Step::Push(const std::vector<RowsPush>& tables, const std::vector<DenseP
     absl::StatusOr<PushRequest> made = impl.MakePush(tables, dense);
     if (!made.ok()) return Pending(made.status());
     request = *std::move(made);
+  }
+  if (impl.registration.job.mode() == proto::JobSpec::SYNC && impl.pulled <= number_) {
+    // The server learns with a pull that the step before is acknowledged everywhere.
+    if (absl::Status pulled = Pull({}, {}).Wait(); !pulled.ok()) return Pending(pulled);
   }
   request.header = impl.Header(number_);
   request.weight = weight;

@@ -13,7 +13,8 @@
 //
 // Errors say what to do: Unavailable: call again. Aborted: redo the step. Anything else: repair first.
 //
-// One thread at a time may use steps (BeginStep, Step, Finish). All other methods are thread-safe, beside the steps too.
+// One thread at a time may use steps (BeginStep, Step, Finish). All other methods are thread-safe, beside the steps
+// too.
 #ifndef ROWAN_WORKER_CLIENT_H_
 #define ROWAN_WORKER_CLIENT_H_
 
@@ -41,6 +42,7 @@ class Table {
   Table() = default;
   explicit Table(OpenedTable opened);
 
+  bool is_open() const { return opened_ != nullptr; }  // false: the default one; use nothing else of it
   uint32_t id() const { return opened_->id; }
   const proto::TableSpec& spec() const { return opened_->spec; }
   int64_t width() const { return width_; }  // floats of one row: all slices
@@ -56,6 +58,7 @@ class Dense {
   Dense() = default;
   explicit Dense(OpenedDense opened) : opened_(std::make_shared<const OpenedDense>(std::move(opened))) {}
 
+  bool is_open() const { return opened_ != nullptr; }  // false: the default one; use nothing else of it
   uint32_t id() const { return opened_->id; }
   const proto::DenseSpec& spec() const { return opened_->spec; }
   int64_t size() const { return static_cast<int64_t>(opened_->spec.size()); }  // floats
@@ -96,10 +99,11 @@ class Step {
   uint64_t number() const { return number_; }
 
   // Rows and dense parameters as the job's mode lets this step see them. The spans must stay until the result is in;
-  // the call returns at once. InvalidArgument for sizes that do not fit.
+  // the call returns at once. InvalidArgument for sizes that do not fit and for tables that were never opened.
   Pending Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense);
   // The step's one push: gradient sums and the sum of the samples' weights. The arrays are copied. A step without
-  // samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second push.
+  // samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second push; one that
+  // was refused may be repeated. In sync mode a step that was not pulled pulls nothing first, and waits for that.
   Pending Push(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense, double weight);
 
  private:
@@ -117,8 +121,8 @@ class Client {
     ControlPlane* coordinator = nullptr;
     DataPlane* server = nullptr;
 
-    bool takes_part = true;  // false: a tool outside steps, that takes no rank
-    uint64_t first_step = 0;  // of a job that goes on from a snapshot
+    bool takes_part = true;   // false: a tool outside steps, that takes no rank
+    uint64_t first_step = 0;  // of a job that goes on from a snapshot: how many steps that has
     // How long one call may wait, for slower ranks too, before it fails with DeadlineExceeded and says for whom.
     absl::Duration deadline = absl::Minutes(10);
     // Told about once a second what a call waits for. Must return at once. Null: the log, every tenth time.
@@ -127,6 +131,7 @@ class Client {
     ThreadPool* pool = nullptr;
   };
 
+  // FailedPrecondition when the job has no rank left, or goes on with another step than `first_step`.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const Options& options);
   ~Client();
   Client(const Client&) = delete;
@@ -139,14 +144,16 @@ class Client {
   absl::StatusOr<Table> OpenTable(const proto::TableSpec& spec);
   absl::StatusOr<Dense> OpenDense(const proto::DenseSpec& spec);
 
-  // The next step. In sync mode the step before must have been pushed: FailedPrecondition.
+  // The next step. FailedPrecondition in a tool, after Finish and, in sync mode, when the step before was not pushed.
   absl::StatusOr<Step> BeginStep();
-  // Says that this worker has no more steps, and returns when all it pushed is applied as the mode says.
+  // Says that this worker has no more steps, and returns when all it pushed is applied as the mode says. May be
+  // repeated after an error. FailedPrecondition when a step was begun and not pushed, and in a tool.
   absl::Status Finish();
 
   // Reads outside steps: whatever is there now. Changes nothing, and never fails on unknown keys.
   absl::Status Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense = {});
-  // Pushes outside steps, gradients taken as they are (weight 0), exactly once. FailedPrecondition in a sync job.
+  // Pushes outside steps, gradients taken as they are (weight 0), exactly once. At most 64 at a time: more threads wait
+  // for their turn. FailedPrecondition in a sync job and in a worker.
   absl::Status PushBare(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense = {});
 
  private:

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -118,6 +119,13 @@ absl::StatusOr<proto::SnapshotManifest> ReadManifest(rocksdb::Env* env, const st
   return manifest;
 }
 
+const std::string* FindApplicationEntry(const proto::SnapshotManifest& manifest, absl::string_view key) {
+  for (const proto::ApplicationEntry& entry : manifest.application()) {
+    if (entry.key() == key) return &entry.value();
+  }
+  return nullptr;
+}
+
 absl::Status CheckManifest(const proto::SnapshotManifest& manifest) {
   const auto invalid = [](const auto&... parts) { return absl::InvalidArgumentError(absl::StrCat(parts...)); };
   if (manifest.format_version() != kSnapshotFormatVersion) {
@@ -148,6 +156,10 @@ absl::Status CheckManifest(const proto::SnapshotManifest& manifest) {
       return invalid("files: ", file.name(), " has ", file.piece_crc32c_size(), " piece checksums, expected ", pieces);
     }
     last_shard = file.shard();
+  }
+  absl::flat_hash_set<absl::string_view> keys;
+  for (const proto::ApplicationEntry& entry : manifest.application()) {
+    if (!keys.insert(entry.key()).second) return invalid("application: key '", entry.key(), "' twice");
   }
   if (!manifest.digest().empty() && !IsHexDigest(manifest.digest())) {
     return invalid("digest is '", manifest.digest(), "', expected 32 hexadecimal digits");

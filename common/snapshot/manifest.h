@@ -32,9 +32,12 @@ absl::StatusOr<proto::SnapshotManifest> ParseManifest(absl::string_view bytes, a
 // NotFound: there is none, so the snapshot is incomplete.
 absl::StatusOr<proto::SnapshotManifest> ReadManifest(rocksdb::Env* env, const std::string& directory);
 
+// The value under `key` of the application section; null if there is none. Lives as long as the manifest is unchanged.
+const std::string* FindApplicationEntry(const proto::SnapshotManifest& manifest, absl::string_view key);
+
 // What every manifest keeps: format version 1; a full snapshot; a legal number of shards; tables with ascending numbers
 // from 1 and a spec; files in shard order, each named after its shard, with as many piece checksums as its length
-// wants. Returns InvalidArgument naming the field otherwise.
+// wants; each application key once. Returns InvalidArgument naming the field otherwise.
 absl::Status CheckManifest(const proto::SnapshotManifest& manifest);
 
 }  // namespace rowan

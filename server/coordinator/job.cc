@@ -103,6 +103,11 @@ absl::Status Job::AdoptTables(const proto::SnapshotManifest& manifest) {
   return absl::OkStatus();
 }
 
+void Job::ReserveToolRanks(uint32_t first_free) {
+  MutexLock lock(&mu_);
+  if (first_free > kFirstToolRank) next_tool_ = std::max(next_tool_, first_free - kFirstToolRank);
+}
+
 std::vector<proto::SnapshotTable> Job::Catalogue() const {
   MutexLock lock(&mu_);
   std::vector<proto::SnapshotTable> catalogue;

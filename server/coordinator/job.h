@@ -32,6 +32,8 @@ class Job final : public ControlPlane {
 
   // The tables of a snapshot, under their ids. REQUIRES: no table was opened yet.
   absl::Status AdoptTables(const proto::SnapshotManifest& manifest) ABSL_LOCKS_EXCLUDED(mu_);
+  // Ranks of tools below this one belong to the past: a restored server still knows their pushes.
+  void ReserveToolRanks(uint32_t first_free) ABSL_LOCKS_EXCLUDED(mu_);
   // All tables and dense parameters by id; rows are not filled in.
   std::vector<proto::SnapshotTable> Catalogue() const ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -66,6 +66,10 @@ absl::StatusOr<std::unique_ptr<LocalJob>> LocalJob::Restore(const proto::JobSpec
     return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ", digest,
                                             ", the manifest says ", manifest.digest()));
   }
+  for (uint32_t shard = 0; shard < resumed.num_shards(); ++shard) {
+    const proto::ShardState state = job->engine_->State(shard);
+    for (const auto& window : state.windows()) job->job_->ReserveToolRanks(window.rank() + 1);
+  }
   return job;
 }
 
@@ -92,7 +96,11 @@ absl::StatusOr<std::string> LocalJob::WriteSnapshot(const std::string& root, con
   *manifest.mutable_position() = info.position;
   for (proto::SnapshotTable& table : job_->Catalogue()) *manifest.add_tables() = std::move(table);
   manifest.set_digest(engine_->TotalDigest().ToHex());
-  for (const auto& [name, value] : info.application) (*manifest.mutable_application())[name] = value;
+  for (const auto& [key, value] : info.application) {
+    proto::ApplicationEntry* const entry = manifest.add_application();
+    entry->set_key(key);
+    entry->set_value(value);
+  }
   return writer->Publish(std::move(manifest));
 }
 

@@ -33,9 +33,12 @@ absl::Status ParameterServer::CheckHeader(const RequestHeader& header) {
 }
 
 absl::Status ParameterServer::Hello(const RequestHeader& header, HelloReply* reply) {
-  MutexLock lock(&mu_);
-  ROWAN_RETURN_IF_ERROR(CheckHeader(header));
-  *reply = board_.Hello(header.rank);
+  {
+    MutexLock lock(&mu_);
+    ROWAN_RETURN_IF_ERROR(CheckHeader(header));
+    *reply = board_.Hello(header.rank);
+  }
+  Advance();  // Lets go of the pulls of older incarnations.
   return absl::OkStatus();
 }
 
@@ -47,9 +50,10 @@ void ParameterServer::Pull(const PullRequest* request, PullWaiting waiting, Pull
     if (status.ok() && request->header.rank >= kFirstToolRank) {
       status = absl::FailedPreconditionError("a pull inside steps needs a rank of the job; tools use Lookup");
     }
+    if (status.ok() && !request->last) status = board_.CheckPull(request->header.number);
+    if (status.ok()) status = board_.Commit(request->header.rank, request->committed, request->last);
     if (status.ok()) {
-      board_.Commit(request->header.rank, request->committed, request->last);
-      waiting_.push_back({request, std::move(waiting), done});
+      waiting_.push_back({request, std::move(waiting), done, absl::OkStatus()});
     }
   }
   if (!status.ok()) return done(status);
@@ -106,10 +110,8 @@ void ParameterServer::PushInSync(PushRequest request, PushDone done) {
   {
     MutexLock lock(&mu_);
     reply.status = board_.Offer(request.header, &outcome);
-    // Not while a step is being applied: the push to be replaced would be the very one the engine reads. It cannot
-    // happen, since a step is applied only after all its pushes are acknowledged and committed.
     if (reply.status.ok() && outcome == SectionOutcome::kHeld) {
-      CHECK(!applying_);
+      CHECK(!applying_);  // The board holds no push of a step that is being applied.
       held_[request.header.rank] = std::move(request);
     }
   }
@@ -145,12 +147,42 @@ void ParameterServer::Count(const ApplyCounts& counts) {
   }
 }
 
+std::vector<ParameterServer::WaitingPull> ParameterServer::TakeReadable() {
+  std::vector<WaitingPull> readable;
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const RequestHeader& header = it->request->header;
+    if (!stopped_.ok()) {
+      it->status = stopped_;
+    } else if (board_.IsFenced(header)) {
+      it->status = absl::AbortedError(
+          absl::StrCat("rank ", header.rank, " incarnation ", header.incarnation, " was replaced by a later one"));
+    } else if (applying_ || !board_.MayRead(header.number)) {
+      ++it;
+      continue;
+    }
+    readable.push_back(std::move(*it));
+    it = waiting_.erase(it);
+  }
+  return readable;
+}
+
 void ParameterServer::Advance() {
+  mu_.Lock();
   while (true) {
-    std::vector<WaitingPull> readable;
-    mu_.Lock();
-    while (!applying_ && stopped_.ok() && board_.is_sync() && board_.ReadyToApply()) {
+    // Pulls come first: those of step t must not see t applied, whenever its pushes came.
+    if (const std::vector<WaitingPull> readable = TakeReadable(); !readable.empty()) {
+      ++answering_;
+      mu_.Unlock();
+      for (const WaitingPull& pull : readable) {
+        pull.done(pull.status.ok() ? engine_->Pull(pull.request->tables, pull.request->dense) : pull.status);
+      }
+      mu_.Lock();
+      --answering_;
+    } else if (applying_ || answering_ > 0 || !stopped_.ok() || !board_.is_sync() || !board_.ReadyToApply()) {
+      break;  // Whoever applies or answers looks again afterwards.
+    } else {
       applying_ = true;
+      board_.BeginApply();
       const std::map<uint32_t, PushRequest> pushes = std::exchange(held_, {});
       const uint64_t step = board_.applied();
       mu_.Unlock();
@@ -166,28 +198,8 @@ void ParameterServer::Advance() {
       board_.MarkApplied();
       applying_ = false;
     }
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      if (!stopped_.ok() || board_.MayRead(it->request->header.number)) {
-        readable.push_back(std::move(*it));
-        it = waiting_.erase(it);
-      } else {
-        ++it;
-      }
-    }
-    mu_.Unlock();
-    if (readable.empty()) return;
-    for (const WaitingPull& pull : readable) Answer(pull);
   }
-}
-
-void ParameterServer::Answer(const WaitingPull& pull) {
-  absl::Status status;
-  {
-    MutexLock lock(&mu_);
-    status = stopped_;
-  }
-  if (status.ok()) status = engine_->Pull(pull.request->tables, pull.request->dense);
-  pull.done(status);
+  mu_.Unlock();
 }
 
 void ParameterServer::Stop(const absl::Status& status) {

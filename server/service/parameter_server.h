@@ -53,12 +53,14 @@ class ParameterServer final : public DataPlane {
     const PullRequest* request;
     PullWaiting waiting;
     PullDone done;
+    absl::Status status;  // of the answer, if it is not OK
   };
 
   absl::Status CheckHeader(const RequestHeader& header) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Applies the steps that are complete and answers the pulls that may read.
   void Advance() ABSL_LOCKS_EXCLUDED(mu_);
-  void Answer(const WaitingPull& pull);
+  // Moves the pulls that may be answered now out of waiting_.
+  std::vector<WaitingPull> TakeReadable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PushInSync(PushRequest request, PushDone done) ABSL_LOCKS_EXCLUDED(mu_);
   void PushOnArrival(const PushRequest& request, PushDone done) ABSL_LOCKS_EXCLUDED(mu_);
   void Count(const ApplyCounts& counts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -71,7 +73,9 @@ class ParameterServer final : public DataPlane {
   StepBoard board_ ABSL_GUARDED_BY(mu_);
   std::map<uint32_t, PushRequest> held_ ABSL_GUARDED_BY(mu_);  // sync: pushes of step board_.applied(), by rank
   std::list<WaitingPull> waiting_ ABSL_GUARDED_BY(mu_);
+  // Sync: no step is applied while pulls read, none reads while one is applied.
   bool applying_ ABSL_GUARDED_BY(mu_) = false;  // one thread is inside ApplyStep
+  int64_t answering_ ABSL_GUARDED_BY(mu_) = 0;  // threads that answer pulls
   absl::Status stopped_ ABSL_GUARDED_BY(mu_);   // not OK once Stop was called
   bool destroyed_ ABSL_GUARDED_BY(mu_) = false;
   ApplyCounts counts_ ABSL_GUARDED_BY(mu_);

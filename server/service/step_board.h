@@ -2,8 +2,8 @@
 //
 // A passive state machine without locks, threads or data, so that the rules of consistency can be read and tested in
 // one place (design: P1 to P5). Three modes:
-//   sync     a push of step t is held; t is applied when every rank's push of t and commit of t are here; a pull of
-//            step t is answered once t-1 is applied.
+//   sync     a push of step t is held; t is applied when the push of t and the commit of t of every rank that has not
+//            finished are here; a pull of step t is answered once t-1 is applied, and before t is.
 //   bounded  pushes are applied on arrival; a pull of step t waits until every rank that has not finished has had its
 //            pushes of all steps < t - s applied.
 //   async    nothing waits.
@@ -33,23 +33,31 @@ class StepBoard {
   // Aborted for an incarnation older than the newest seen of the rank; InvalidArgument for a rank the job has not.
   // A newer incarnation fences the older ones from here on.
   absl::Status Admit(const RequestHeader& header);
+  // Whether a newer incarnation of the rank has come since.
+  bool IsFenced(const RequestHeader& header) const;
   HelloReply Hello(uint32_t rank) const;
 
-  // The rank's pushes of all steps < `committed` are acknowledged everywhere; `last`: no push will follow.
-  void Commit(uint32_t rank, uint64_t committed, bool last);
+  // The rank's pushes of all steps < `committed` are acknowledged everywhere; `last`: no push of this incarnation will
+  // follow, so nobody waits for one. Sync: FailedPrecondition if one of those pushes is not here.
+  absl::Status Commit(uint32_t rank, uint64_t committed, bool last);
 
   // Sync. What to do with a push of `step`: kHeld (new, or in place of the one held for an older incarnation),
   // kDuplicate (applied already, or held already for this incarnation), or FailedPrecondition for a step that cannot
-  // come yet.
+  // come yet, for one that the rank has committed with another push, and from a rank that has finished. Aborted while
+  // the step is applied without this rank.
   absl::Status Offer(const RequestHeader& header, SectionOutcome* outcome);
-  // Sync. Whether step applied() has all pushes and commits.
+  // Sync. Whether step applied() has at least one push, and all pushes and commits that will come.
   bool ReadyToApply() const;
-  // Sync. Step applied() was applied: the next one begins.
+  // Sync. The pushes of step applied() are being applied and stay as they are. REQUIRES: ReadyToApply().
+  void BeginApply();
+  // Sync. They were: the next step begins.
   void MarkApplied();
 
   // Bounded and async. The rank's push of `step` was applied, or seen before.
   void MarkArrived(uint32_t rank, uint64_t step);
 
+  // Aborted, naming the step to go on from, for a pull whose view is gone: in sync mode one of a step that is applied.
+  absl::Status CheckPull(uint64_t step) const;
   // Whether a pull of `step` may read now.
   bool MayRead(uint64_t step) const;
   // Why it may not: "rank 3 (push of step 17)".
@@ -58,7 +66,7 @@ class StepBoard {
  private:
   struct Rank {
     uint32_t incarnation = 0;     // newest seen
-    bool finished = false;
+    bool finished = false;        // this incarnation
     uint64_t committed = 0;
     bool holds = false;           // sync: a push of step applied_ is held
     uint32_t held_incarnation = 0;
@@ -68,6 +76,7 @@ class StepBoard {
 
   const proto::JobSpec job_;
   uint64_t applied_;
+  bool applying_ = false;  // sync: between BeginApply and MarkApplied
   std::vector<Rank> ranks_;
 };
 

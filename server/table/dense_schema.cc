@@ -5,6 +5,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "server/table/catalog_name.h"
 
 namespace rowan {
 namespace {
@@ -16,10 +18,7 @@ float* Values(char* block) { return reinterpret_cast<float*>(block + kRowHeaderB
 }  // namespace
 
 absl::StatusOr<DenseSchema> DenseSchema::Create(uint32_t id, const proto::DenseSpec& spec, uint64_t seed) {
-  if (spec.name().empty() || spec.name().size() > 255) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a dense parameter's name has ", spec.name().size(), " bytes, must have 1 to 255"));
-  }
+  ROWAN_RETURN_IF_ERROR(CheckCatalogName("a dense parameter", spec.name()));
   const std::string what = absl::StrCat("dense parameter '", absl::CEscape(spec.name()), "'");
   if (spec.size() < 1 || spec.size() > kMaxDenseSize) {
     return absl::InvalidArgumentError(absl::StrCat(what, " has size ", spec.size(), ", must be 1 to ", kMaxDenseSize));

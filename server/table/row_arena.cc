@@ -77,7 +77,8 @@ uint32_t RowArena::Allocate() {
   }
   const int64_t chunk = used_ / rows_per_chunk_;
   const int64_t place = used_ % rows_per_chunk_;
-  CHECK_LT(chunk << slot_bits_, int64_t{1} << 32) << "more than 2^32 slots in one shard of a table: use more shards";
+  // The last number means "none" to the index.
+  CHECK_LT(chunk << slot_bits_ | place, (int64_t{1} << 32) - 1) << "2^32 rows of a table in one shard: use more shards";
   if (chunk == 0) {
     if (place == first_chunk_rows_) GrowFirstChunk();
   } else if (place == 0) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/table/gradient_merge.h"
@@ -33,12 +34,14 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
   for (const PushSection& section : push.sections) {
     const std::string where = absl::StrCat("push section for shard ", section.shard);
     if (section.shard >= placement_.num_shards() || static_cast<int64_t>(section.shard) <= previous) {
-      return absl::InvalidArgumentError(absl::StrCat(where, ": shards are 0 to ", placement_.num_shards() - 1,
-                                                     ", ascending, each once"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": shards are 0 to ", placement_.num_shards() - 1, ", ascending, each once"));
     }
     previous = section.shard;
     for (const TableGradients& gradients : section.tables) {
-      ROWAN_ASSIGN_OR_RETURN(const auto schema, Table(gradients.table));
+      const auto found = Table(gradients.table);
+      if (!found.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", found.status().message()));
+      const TableSchema* const schema = found->get();
       const size_t n = gradients.keys.size();
       if (gradients.gradients.size() != n * schema->width() ||
           (!gradients.occurrences.empty() && gradients.occurrences.size() != n)) {
@@ -54,7 +57,9 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
       }
     }
     for (const DenseGradient& gradient : section.dense) {
-      ROWAN_ASSIGN_OR_RETURN(const auto schema, Dense(gradient.dense));
+      const auto found = Dense(gradient.dense);
+      if (!found.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", found.status().message()));
+      const DenseSchema* const schema = found->get();
       if (gradient.block >= static_cast<uint64_t>(schema->blocks()) ||
           static_cast<int64_t>(gradient.gradient.size()) != schema->BlockSize(gradient.block) ||
           placement_.ShardOfDenseBlock(schema->name(), gradient.block) != section.shard) {
@@ -116,9 +121,8 @@ void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scrat
   }
 }
 
-void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale,
-                                uint64_t step, absl::Span<const uint32_t> refused_dense, Scratch* scratch,
-                                ApplyCounts* counts) {
+void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
+                                absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts) {
   const auto collect_ids = [&](auto list_of) {
     scratch->ids.clear();
     for (const PushSection* section : sections) list_of(*section);
@@ -253,7 +257,8 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
     total.born_rows += c.born_rows;
     total.refused_rows += c.refused_rows;
   }
-  total.refused_dense = refused_dense.size();
+  // Refused once: not again when the push comes again.
+  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = refused_dense.size();
   for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);
   return total;
 }

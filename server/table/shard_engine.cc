@@ -12,14 +12,24 @@
 
 namespace rowan {
 
+namespace {
+
+absl::Status CheckId(uint32_t id) {
+  if (id < ShardEngine::kMaxTableId) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("table id ", id, ": must be below ", ShardEngine::kMaxTableId));
+}
+
+}  // namespace
+
 ShardEngine::ShardEngine(Placement placement, ThreadPool* pool)
     : placement_(placement), pool_(pool), shards_(new Shard[placement.num_shards()]) {}
 
 ShardEngine::~ShardEngine() = default;
 
 absl::Status ShardEngine::AddTable(TableSchema schema) {
-  MutexLock lock(&catalog_mu_);
   const uint32_t id = schema.id();
+  ROWAN_RETURN_IF_ERROR(CheckId(id));
+  MutexLock lock(&catalog_mu_);
   const size_t size = std::max<size_t>(id + 1, catalog_.tables.size());
   catalog_.tables.resize(size);
   catalog_.dense.resize(size);
@@ -33,6 +43,7 @@ absl::Status ShardEngine::AddTable(TableSchema schema) {
 absl::Status ShardEngine::AddDense(DenseSchema dense) {
   const auto schema = std::make_shared<const DenseSchema>(std::move(dense));
   const uint32_t id = schema->id();
+  ROWAN_RETURN_IF_ERROR(CheckId(id));
   {
     MutexLock lock(&catalog_mu_);
     const size_t size = std::max<size_t>(id + 1, catalog_.tables.size());
@@ -133,7 +144,9 @@ std::vector<TableUsage> ShardEngine::Usage() const {
     SharedMutexLock lock(&shards_[s].mu);
     for (const auto& table : shards_[s].tables) {
       if (table == nullptr) continue;
-      TableUsage& sum = usage[places[table->schema().id()]];
+      const auto place = places.find(table->schema().id());
+      if (place == places.end()) continue;  // Added since.
+      TableUsage& sum = usage[place->second];
       sum.rows += table->rows();
       sum.block_bytes += table->block_bytes();
       sum.index_bytes += table->index_bytes();

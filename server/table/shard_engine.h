@@ -33,10 +33,10 @@
 namespace rowan {
 
 struct ApplyCounts {
-  int64_t updated_rows = 0;    // born ones included
+  int64_t updated_rows = 0;  // born ones included
   int64_t born_rows = 0;
-  int64_t refused_rows = 0;    // the gradient had NaN or infinity
-  int64_t refused_dense = 0;   // dense parameters whose whole update was refused
+  int64_t refused_rows = 0;   // the gradient had NaN or infinity
+  int64_t refused_dense = 0;  // dense parameters whose whole update was refused
 };
 
 struct TableUsage {
@@ -56,7 +56,9 @@ class ShardEngine {
 
   const Placement& placement() const { return placement_; }
 
-  // AlreadyExists if the id is taken. Ids are shared by tables and dense parameters, and small.
+  // AlreadyExists if the id is taken, InvalidArgument if it is kMaxTableId or more: ids are shared by tables and dense
+  // parameters, and small.
+  static constexpr uint32_t kMaxTableId = 65536;
   absl::Status AddTable(TableSchema schema) ABSL_LOCKS_EXCLUDED(catalog_mu_);
   absl::Status AddDense(DenseSchema schema) ABSL_LOCKS_EXCLUDED(catalog_mu_);
 

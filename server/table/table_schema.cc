@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "server/table/catalog_name.h"
 
 namespace rowan {
 namespace {
@@ -51,10 +52,7 @@ absl::Status CheckSameParts(const std::string& what, const proto::Initializer& i
 }  // namespace
 
 absl::StatusOr<TableSchema> TableSchema::Create(uint32_t id, const proto::TableSpec& spec, uint64_t seed) {
-  if (spec.name().empty() || spec.name().size() > 255) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a table's name has ", spec.name().size(), " bytes, must have 1 to 255"));
-  }
+  ROWAN_RETURN_IF_ERROR(CheckCatalogName("a table", spec.name()));
   const std::string table = absl::StrCat("table '", absl::CEscape(spec.name()), "'");
   if (spec.slices_size() < 1 || spec.slices_size() > kMaxSlices) {
     return absl::InvalidArgumentError(
@@ -74,6 +72,10 @@ absl::StatusOr<TableSchema> TableSchema::Create(uint32_t id, const proto::TableS
     if (slice.width() < 1 || slice.width() > kMaxSliceWidth) {
       return absl::InvalidArgumentError(
           absl::StrCat(what, " has width ", slice.width(), ", must be 1 to ", kMaxSliceWidth));
+    }
+    if (!IsUtf8(slice.name())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(table, " slice ", i, " '", absl::CHexEscape(slice.name()), "' has a name that is not UTF-8"));
     }
     if (!names.insert(slice.name()).second) {
       return absl::InvalidArgumentError(absl::StrCat(what, " has the name of an earlier slice"));

@@ -20,7 +20,7 @@ TEST(GrpcStatusTest, EveryCodeSurvivesBothWays) {
 }
 
 TEST(GrpcStatusTest, CodeThatNobodyDefinesIsUnknown) {
-  EXPECT_EQ(FromGrpcStatus(grpc::Status(static_cast<grpc::StatusCode>(77), "odd")), absl::UnknownError("odd"));
+  EXPECT_EQ(FromGrpcStatus(grpc::Status(static_cast<grpc::StatusCode>(17), "odd")), absl::UnknownError("odd"));
 }
 
 }  // namespace

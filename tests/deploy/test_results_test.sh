@@ -9,6 +9,7 @@ configured() { echo "{\"id\":{\"targetConfigured\":{\"label\":\"$1\"}},\"configu
 library() { echo "{\"id\":{\"targetConfigured\":{\"label\":\"$1\"}},\"configured\":{\"targetKind\":\"cc_library rule\"}}"; }
 built() { echo "{\"id\":{\"targetCompleted\":{\"label\":\"$1\"}},\"completed\":{\"success\":true}}"; }
 unbuilt() { echo "{\"id\":{\"targetCompleted\":{\"label\":\"$1\"}},\"completed\":{}}"; }
+called_off() { echo "{\"id\":{\"testSummary\":{\"label\":\"$1\"}},\"aborted\":{\"reason\":\"USER_INTERRUPTED\"}}"; }
 ran() { echo "{\"id\":{\"testSummary\":{\"label\":\"$1\"}},\"testSummary\":{\"overallStatus\":\"$2\"}}"; }
 
 # expect NAME EXIT_CODE COUNTS FAILURES: reads the events from stdin.
@@ -46,4 +47,8 @@ expect "nothing was read" 1 "0 1" "FAILED: the build, bazel exited 1" </dev/null
   expect "no time is left" 124 "1 0" ""
 { configured //:a; configured //:b; built //:a; ran //:a FAILED; ran //:b NO_STATUS; } |
   expect "a test fails, then no time is left" 124 "0 1" "FAILED: //:a"
+{ configured //:a; built //:a; called_off //:a; } |
+  expect "a test is called off, no time is left" 124 "0 0" ""
+{ configured //:a; built //:a; called_off //:a; } |
+  expect "a test is called off" 8 "0 1" "DID NOT RUN: //:a"
 exit $failures

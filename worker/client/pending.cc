@@ -14,11 +14,6 @@ void Pending::State::Finish(absl::Status result) {
   changed.SignalAll();
 }
 
-void Pending::State::Note(const std::string& what) {
-  MutexLock lock(&mu);
-  waits_for = what;
-}
-
 Pending::Pending(absl::Status status) : state_(std::make_shared<State>()) { state_->Finish(std::move(status)); }
 
 Pending::~Pending() {
@@ -31,15 +26,14 @@ absl::Status Pending::Wait() {
   state.mu.Lock();
   while (!state.done && absl::Now() < end) state.changed.WaitWithTimeout(&state.mu, end - absl::Now());
   const bool in_time = state.done;
-  const std::string waits_for = state.waits_for;
   state.mu.Unlock();
   if (!in_time && cancel_) cancel_();
   MutexLock lock(&state.mu);
   // Either cancelled, or being answered at this very moment: it cannot take long, and the spans are in use until then.
   while (!state.done) state.changed.WaitWithTimeout(&state.mu, absl::Seconds(1));
   if (!in_time && absl::IsCancelled(state.status)) {
-    return absl::DeadlineExceededError(absl::StrCat("no answer within ", absl::FormatDuration(deadline_),
-                                                    waits_for.empty() ? "" : ": ", waits_for));
+    return absl::DeadlineExceededError(
+        absl::StrCat("no answer within ", absl::FormatDuration(deadline_), ": ", state.status.message()));
   }
   return state.status;
 }

@@ -21,15 +21,13 @@ class Pending {
     CondVar changed;
     bool done ABSL_GUARDED_BY(mu) = false;
     absl::Status status ABSL_GUARDED_BY(mu);
-    std::string waits_for ABSL_GUARDED_BY(mu);
 
     void Finish(absl::Status result) ABSL_LOCKS_EXCLUDED(mu);
-    void Note(const std::string& what) ABSL_LOCKS_EXCLUDED(mu);
   };
 
   // Already done.
   explicit Pending(absl::Status status);
-  // `cancel` makes a call that cannot be answered yet finish soon.
+  // `cancel` makes a call that cannot be answered yet finish soon, with Cancelled saying what it waited for.
   Pending(std::shared_ptr<State> state, absl::Duration deadline, std::function<void()> cancel)
       : state_(std::move(state)), deadline_(deadline), cancel_(std::move(cancel)) {}
   // Waits if nobody has: the call's memory is the caller's.

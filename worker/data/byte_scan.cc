@@ -54,10 +54,10 @@ bool IsHexOrTabs(const char* line, size_t size) {
   size_t i = 0;
   for (; i + lanes <= size; i += lanes) all = hn::And(all, good(hn::LoadU(d, bytes + i)));
   if (i < size) {
-    HWY_ALIGN uint8_t rest[64];
-    hn::Store(hn::Set(d, '\t'), d, rest);
+    uint8_t rest[64];
+    hn::StoreU(hn::Set(d, '\t'), d, rest);
     std::memcpy(rest, bytes + i, size - i);
-    all = hn::And(all, good(hn::Load(d, rest)));
+    all = hn::And(all, good(hn::LoadU(d, rest)));
   }
   return hn::AllTrue(d, all);
 }

@@ -21,8 +21,8 @@ std::string Seen(absl::string_view field) {
   return absl::StrCat("\"", absl::CEscape(field.substr(0, kMax)), "\"", field.size() > kMax ? "..." : "");
 }
 
-// Integers of up to 8 bytes, nearly all, are read without branches: kMask[n] keeps the n lowest bytes of a word,
-// kZeros[n] has the digit 0 in the others.
+// Integers of up to 8 bytes, nearly all, are read without branches: kTables.mask[n] keeps the n lowest bytes of a word,
+// kTables.zeros[n] has the digit 0 in the others.
 struct Tables {
   uint64_t mask[9] = {};
   uint64_t zeros[9] = {};

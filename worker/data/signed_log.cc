@@ -42,7 +42,7 @@ HWY_INLINE V Log(D d, V y) {
 void SignedLogs(const int64_t* x, size_t n, float* out) {
   const hn::CappedTag<double, 8> d;
   constexpr size_t kPiece = 16;
-  HWY_ALIGN double y[kPiece];
+  double y[kPiece];
   for (size_t begin = 0; begin < n; begin += kPiece) {
     const size_t size = std::min(kPiece, n - begin);
     for (size_t i = 0; i < size; ++i) {
@@ -50,7 +50,7 @@ void SignedLogs(const int64_t* x, size_t n, float* out) {
       y[i] = 1 + (value < 0 ? -value : value);
     }
     std::fill(y + size, y + kPiece, 1.0);
-    for (size_t i = 0; i < size; i += hn::Lanes(d)) hn::Store(Log(d, hn::Load(d, y + i)), d, y + i);
+    for (size_t i = 0; i < size; i += hn::Lanes(d)) hn::StoreU(Log(d, hn::LoadU(d, y + i)), d, y + i);
     for (size_t i = 0; i < size; ++i) out[begin + i] = static_cast<float>(x[begin + i] < 0 ? -y[i] : y[i]);
   }
 }

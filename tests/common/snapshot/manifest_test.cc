@@ -41,13 +41,36 @@ TEST(ManifestTest, RoundTripIsExact) {
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(*back, Manifest()));
 }
 
-TEST(ManifestTest, EqualMessagesGiveEqualBytes) {
-  proto::SnapshotManifest one, other;
-  for (int i = 0; i < 100; ++i) {
-    (*one.mutable_application())[absl::StrCat(i)] = "x";
-    (*other.mutable_application())[absl::StrCat(99 - i)] = "x";
-  }
-  EXPECT_EQ(EncodeManifest(one), EncodeManifest(other));
+// Old snapshots must be readable for ever: this text may gain lines, not change.
+TEST(ManifestTest, TextIsFrozen) {
+  proto::SnapshotManifest manifest;
+  manifest.set_format_version(1);
+  manifest.set_id(~uint64_t{0});
+  manifest.mutable_job()->set_num_shards(2);
+  proto::SnapshotFile* const file = manifest.add_files();
+  file->set_name("shard-00001.sst");
+  file->set_shard(1);
+  file->set_bytes(7);
+  file->set_crc32c(0xffffffff);
+  file->set_entries(1);
+  file->add_piece_crc32c(0xffffffff);
+  proto::ApplicationEntry* const entry = manifest.add_application();
+  entry->set_key("software");
+  entry->set_value("a\n\xff");
+  const std::string text =
+      "format_version: 1\nid: 18446744073709551615\njob {\n  num_shards: 2\n}\n"
+      "files {\n  name: \"shard-00001.sst\"\n  shard: 1\n  bytes: 7\n  crc32c: 4294967295\n  entries: 1\n"
+      "  piece_crc32c: [4294967295]\n}\n"
+      "application {\n  key: \"software\"\n  value: \"a\\n\\377\"\n}\n";
+  EXPECT_EQ(EncodeManifest(manifest), Sealed(text));
+  EXPECT_OK(ParseManifest(Sealed(text), "m"));
+}
+
+TEST(ManifestTest, ApplicationEntriesAreFoundByKey) {
+  const proto::SnapshotManifest manifest = Manifest();
+  ASSERT_NE(FindApplicationEntry(manifest, "model"), nullptr);
+  EXPECT_EQ(*FindApplicationEntry(manifest, "model"), manifest.application(0).value());
+  EXPECT_EQ(FindApplicationEntry(manifest, "mode"), nullptr);
 }
 
 TEST(ManifestTest, EveryTruncationIsDataLoss) {
@@ -115,6 +138,7 @@ TEST(ManifestTest, NonsenseNamesItsField) {
   EXPECT_THAT(check([](auto* m) { m->mutable_files(0)->set_name("../x"); }), invalid("named '../x'"));
   EXPECT_THAT(check([](auto* m) { m->mutable_files(0)->add_piece_crc32c(1); }),
               invalid("3 piece checksums, expected 2"));
+  EXPECT_THAT(check([](auto* m) { *m->add_application() = m->application(0); }), invalid("key 'model' twice"));
   EXPECT_THAT(check([](auto* m) { m->set_digest("12"); }), invalid("digest is '12'"));
 }
 

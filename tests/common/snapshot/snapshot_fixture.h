@@ -64,8 +64,9 @@ inline proto::SnapshotManifest SmallManifest() {
   dense->set_id(3);
   dense->mutable_dense()->set_name("tower");
   dense->mutable_dense()->set_size(4098);
-  (*manifest.mutable_application())["model"] = std::string("a\0\n# crc32c 00000000\n\xff", 22);
-  (*manifest.mutable_application())["a"] = "b";
+  proto::ApplicationEntry* const model = manifest.add_application();
+  model->set_key("model");
+  model->set_value(std::string("a\0\n# crc32c 00000000\n\xff", 22));
   return manifest;
 }
 

@@ -48,6 +48,13 @@ TEST_F(BadRowsTest, CountsARowOncePerEpoch) {
   }
 }
 
+TEST_F(BadRowsTest, CountsEachEpochFromZero) {
+  for (int64_t epoch = 0; epoch < 5; ++epoch) {  // A rank sees other rows in each.
+    for (int64_t row = 1; row <= 3; ++row) ASSERT_OK(Add(epoch, 10 * epoch + row));
+    EXPECT_EQ(bad_.count(), 3);
+  }
+}
+
 TEST(BadRowsShareTest, TakesItsLimitsLiterally) {
   const auto quiet = [](const std::string&) {};
   const auto where = [] { return std::string("x:1"); };

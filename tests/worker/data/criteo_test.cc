@@ -160,7 +160,7 @@ TEST(CriteoTest, RefusesWhatIsNoInteger) {
 
 // Every byte at every place of integers and categoricals of every length, against the definition.
 TEST(CriteoTest, AcceptsExactlyDigitsAndHexDigits) {
-  for (size_t length = 1; length <= 17; ++length) {
+  for (const size_t length : {1, 2, 7, 8, 9, 16, 17}) {
     for (size_t at = 0; at < length; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
         const char c = static_cast<char>(byte);

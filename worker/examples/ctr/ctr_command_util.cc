@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "common/flags.h"
 #include "common/output_file.h"
+#include "common/snapshot/manifest.h"
 #include "common/status_macros.h"
 #include "google/protobuf/text_format.h"
 #include "rocksdb/env.h"
@@ -86,10 +87,9 @@ absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int th
     return absl::Status(opened.status().code(), absl::StrCat("--model_dir: ", opened.status().message()));
   }
   const std::unique_ptr<SnapshotReader> snapshot = *std::move(opened);
-  const auto& application = snapshot->manifest().application();
-  const auto entry = application.find(kModelEntry);
+  const std::string* const text = FindApplicationEntry(snapshot->manifest(), kModelEntry);
   proto::CtrModelSpec spec;
-  if (entry == application.end() || !google::protobuf::TextFormat::ParseFromString(entry->second, &spec)) {
+  if (text == nullptr || !google::protobuf::TextFormat::ParseFromString(*text, &spec)) {
     return absl::InvalidArgumentError(absl::StrCat(snapshot->directory(), ": its application section has no readable '",
                                                    kModelEntry, "': not a snapshot of rowan-ctr"));
   }

@@ -30,7 +30,7 @@ proto::TableSpec RowSpec(const std::string& name, int64_t embedding_width, float
   embedding->set_name("embedding");
   embedding->set_width(embedding_width);
   embedding->mutable_initializer()->set_kind(proto::Initializer::UNIFORM);
-  embedding->mutable_initializer()->set_scale(0.05f);
+  embedding->mutable_initializer()->set_scale(0.01f);
   for (proto::Slice* slice : {weight, embedding}) {
     slice->mutable_optimizer()->set_kind(proto::Optimizer::ADAGRAD);
     slice->mutable_optimizer()->set_learning_rate(rate);
