@@ -30,7 +30,7 @@ proto::JobSpec Spec(proto::JobSpec::Mode mode) {
 std::unique_ptr<Client> Connect(LocalJob* job, bool takes_part, uint64_t first_step = 0) {
   Client::Options options;
   options.coordinator = job->coordinator();
-  options.server = job->data_plane();
+  options.servers = job->data_planes();
   options.takes_part = takes_part;
   options.first_step = first_step;
   auto client = Client::Connect(options);
@@ -78,7 +78,7 @@ TEST(LocalJobRestoreTest, ARestoredJobGoesOnAsIfNothingHadHappened) {
     HelloReply hello;
     RequestHeader header;
     header.generation = 1;
-    ASSERT_OK(restored->data_plane()->Hello(header, &hello));
+    ASSERT_OK(restored->server()->Hello(header, &hello));
     EXPECT_EQ(hello.applied, 5u);
     Train(Connect(restored.get(), true, /*first_step=*/5).get(), 3);
     EXPECT_EQ(restored->engine()->TotalDigest(), whole->engine()->TotalDigest());
