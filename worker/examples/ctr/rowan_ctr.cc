@@ -36,14 +36,14 @@ rowan::Program MakeProgram() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto* const program = new rowan::Program(MakeProgram());
-  const rowan::CommandLine line = rowan::ParseFlagsOrExit(*program, argc, argv);
-  if (const absl::Status status = rowan::InitLogging(program->name); !status.ok()) {
-    return rowan::UsageError(*program, line, status.message());
+  const rowan::Program program = MakeProgram();
+  const rowan::CommandLine line = rowan::ParseFlagsOrExit(program, argc, argv);
+  if (const absl::Status status = rowan::InitLogging(program.name); !status.ok()) {
+    return rowan::UsageError(program, line, status.message());
   }
   const rowan::Interrupt interrupt;
-  if (line.command == "generate") return rowan::RunGenerate(*program, line, interrupt);
-  if (line.command == "train") return rowan::RunTrain(*program, line, interrupt);
-  if (line.command == "evaluate") return rowan::RunEvaluate(*program, line, interrupt);
-  return rowan::RunPredict(*program, line, interrupt);
+  if (line.command == "generate") return rowan::RunGenerate(program, line, interrupt);
+  if (line.command == "train") return rowan::RunTrain(program, line, interrupt);
+  if (line.command == "evaluate") return rowan::RunEvaluate(program, line, interrupt);
+  return rowan::RunPredict(program, line, interrupt);
 }
