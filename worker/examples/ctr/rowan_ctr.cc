@@ -10,8 +10,7 @@ rowan::Program MakeProgram() {
   const rowan::FlagGroup input = {"Input", {"data", "max_bad_share"}};
   const rowan::FlagGroup train_input = {"Input", {"data", "test_data", "max_bad_share"}};
   const rowan::FlagGroup training = {
-      "Training",
-      {"batch_size", "epochs", "shuffle", "seed", "row_learning_rate", "dense_learning_rate"}};
+      "Training", {"batch_size", "epochs", "shuffle", "seed", "row_learning_rate", "dense_learning_rate"}};
   const rowan::FlagGroup job = {"Job", {"mode", "workers", "threads", "shards", "pipeline"}};
   return {"rowan-ctr",
           "the click-through-rate example",
