@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/shard_map.h"
 #include "proto/job.pb.h"
 #include "proto/table.pb.h"
 
@@ -15,7 +16,7 @@ struct Registration {
   uint32_t rank = 0;
   uint32_t incarnation = 0;
   uint64_t generation = 0;
-  uint64_t map_version = 0;
+  ShardMap map;
   proto::JobSpec job;
 };
 

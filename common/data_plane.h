@@ -39,12 +39,14 @@ enum class Outcome : uint8_t {
   kSpilled = 3,  // the row came from disk
 };
 
-// Rows wanted. A row is addressed by its own index: row i of `rows` belongs to keys[i], found or not.
+// Rows wanted. A row is addressed by its own index: key i has row places[i] of `rows`, found or not, or row i where
+// there are no places.
 struct TablePull {
   uint32_t table = 0;
-  absl::Span<const uint64_t> keys;  // (n), duplicates allowed
-  absl::Span<float> rows;           // (n, width)
-  absl::Span<Outcome> outcomes;     // (n), or empty when nobody asks
+  absl::Span<const uint64_t> keys;       // (n), duplicates allowed
+  absl::Span<float> rows;                // (m, width)
+  absl::Span<Outcome> outcomes;          // (m), or empty when nobody asks
+  absl::Span<const uint32_t> places = {};  // (n), each below m and no two the same; or empty: m = n
 };
 
 // A whole block of a dense parameter.

@@ -50,7 +50,7 @@ struct Client::Impl {
       : options(o), registration(r), next_step(o.first_step), builder(Placement(r.job.num_shards()), o.pool) {}
 
   RequestHeader Header(uint64_t number) const {
-    return {registration.generation, registration.rank, registration.incarnation, number, registration.map_version};
+    return {registration.generation, registration.rank, registration.incarnation, number, registration.map.version};
   }
   absl::StatusOr<PullRequest> MakePull(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense) const;
   absl::StatusOr<PushRequest> MakePush(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense)

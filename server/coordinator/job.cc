@@ -34,17 +34,25 @@ absl::Status CheckJobSpec(const proto::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+ShardMap Job::Map() const {
+  ShardMap map;
+  map.version = 1;
+  map.servers.resize(std::max<size_t>(1, hosts_.size()));
+  map.server_of_shard = EvenPlacement(spec_.num_shards(), static_cast<uint32_t>(map.servers.size()));
+  return map;
+}
+
 absl::StatusOr<Registration> Job::RegisterWorker() {
   MutexLock lock(&mu_);
   if (next_rank_ == spec_.num_ranks()) {
     return absl::FailedPreconditionError(absl::StrCat("all ", spec_.num_ranks(), " ranks of the job are taken"));
   }
-  return Registration{next_rank_++, /*incarnation=*/1, kGeneration, /*map_version=*/1, spec_};
+  return Registration{next_rank_++, /*incarnation=*/1, kGeneration, Map(), spec_};
 }
 
 absl::StatusOr<Registration> Job::RegisterTool() {
   MutexLock lock(&mu_);
-  return Registration{kFirstToolRank + next_tool_++, /*incarnation=*/1, kGeneration, /*map_version=*/1, spec_};
+  return Registration{kFirstToolRank + next_tool_++, /*incarnation=*/1, kGeneration, Map(), spec_};
 }
 
 absl::StatusOr<OpenedTable> Job::OpenTable(const proto::TableSpec& spec) {

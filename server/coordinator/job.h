@@ -11,6 +11,7 @@
 
 #include "common/control_plane.h"
 #include "common/mutex.h"
+#include "common/shard_map.h"
 #include "proto/job.pb.h"
 #include "proto/snapshot.pb.h"
 #include "server/coordinator/shard_host.h"
@@ -36,6 +37,9 @@ class Job final : public ControlPlane {
   void ReserveToolRanks(uint32_t first_free) ABSL_LOCKS_EXCLUDED(mu_);
   // All tables and dense parameters by id; rows are not filled in.
   std::vector<proto::SnapshotTable> Catalogue() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Shards spread evenly over the hosts, in their order.
+  ShardMap Map() const;
 
   const proto::JobSpec& spec() const { return spec_; }
   uint64_t generation() const { return kGeneration; }

@@ -28,13 +28,21 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
     SharedMutexLock lock(&catalog_mu_);
     for (const TablePull& pull : tables) {
       ROWAN_ASSIGN_OR_RETURN(const auto schema, TableLocked(pull.table));
-      if (pull.rows.size() != pull.keys.size() * schema->width()) {
+      const size_t room = pull.rows.size() / schema->width();
+      if (pull.rows.size() % schema->width() != 0 || (pull.places.empty() && room != pull.keys.size())) {
         return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
                                                        " keys of width ", schema->width(), " need ",
                                                        pull.keys.size() * schema->width(), " floats, got room for ",
                                                        pull.rows.size()));
       }
-      if (!pull.outcomes.empty() && pull.outcomes.size() != pull.keys.size()) {
+      if (!pull.places.empty() &&
+          (pull.places.size() != pull.keys.size() ||
+           std::any_of(pull.places.begin(), pull.places.end(), [&](uint32_t place) { return place >= room; }))) {
+        return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
+                                                       " keys, ", pull.places.size(), " places in room for ", room,
+                                                       " rows"));
+      }
+      if (!pull.outcomes.empty() && pull.outcomes.size() != room) {
         return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
                                                        " keys, ", pull.outcomes.size(), " outcomes"));
       }
@@ -92,14 +100,15 @@ void ShardEngine::PullRows(absl::Span<const TablePull> tables,
         const TablePull& pull = tables[entry.table];
         const int64_t width = schemas[entry.table]->width();
         const uint64_t key = pull.keys[entry.key];
-        float* const row = pull.rows.data() + entry.key * width;
+        const int64_t place = pull.places.empty() ? entry.key : pull.places[entry.key];
+        float* const row = pull.rows.data() + place * width;
         const char* const block = in_shard[i] == nullptr ? nullptr : in_shard[i]->Find(entry.hash, key);
         if (block != nullptr) {
           std::memcpy(row, block + kRowHeaderBytes, width * sizeof(float));
         } else {
           schemas[entry.table]->FillAbsent(key, row);
         }
-        if (!pull.outcomes.empty()) pull.outcomes[entry.key] = block != nullptr ? Outcome::kFound : Outcome::kAbsent;
+        if (!pull.outcomes.empty()) pull.outcomes[place] = block != nullptr ? Outcome::kFound : Outcome::kAbsent;
       }
     }
     for (uint32_t s = wave.end_shard; s > wave.first_shard; --s) shards_[s - 1].mu.UnlockShared();
