@@ -85,6 +85,29 @@ TEST(LocalJobRestoreTest, ARestoredJobGoesOnAsIfNothingHadHappened) {
   }
 }
 
+TEST(LocalJobRestoreTest, AJobGoesOnWithAnotherNumberOfServers) {
+  const auto spec = Spec(proto::JobSpec::SYNC);
+  const auto whole = *LocalJob::Create(spec, 2);
+  Train(Connect(whole.get(), true).get(), 8);
+  const auto half = *LocalJob::Create(spec, 2, /*num_servers=*/3);
+  Train(Connect(half.get(), true).get(), 5);
+  LocalJob::SnapshotInfo info;
+  info.position.set_step(5);
+  const auto path = half->WriteSnapshot(::testing::TempDir() + "/local_job_test.servers", info);
+  ASSERT_OK(path);
+  for (const int servers : {1, 2, 3, 7}) {
+    const auto reader = SnapshotReader::Open(rocksdb::Env::Default(), *path);
+    ASSERT_OK(reader);
+    const auto restored = LocalJob::Restore(spec, /*threads=*/2, reader->get(), servers);
+    ASSERT_OK(restored);
+    EXPECT_EQ((*restored)->TotalDigest(), half->TotalDigest()) << servers << " servers";
+    EXPECT_EQ((*restored)->applied(), 5u);
+    EXPECT_EQ((*restored)->Usage()[0].rows, half->Usage()[0].rows);
+    Train(Connect(restored->get(), true, /*first_step=*/5).get(), 3);
+    EXPECT_EQ((*restored)->TotalDigest(), whole->TotalDigest()) << servers << " servers";
+  }
+}
+
 TEST(LocalJobRestoreTest, ARestoredJobTakesNewToolsPushesForNew) {
   const auto spec = TableOf("t", 1, proto::Optimizer::SGD);
   const std::vector<uint64_t> keys = {7};
