@@ -24,13 +24,16 @@ def rowan_proto_library(name, src, deps = []):
         visibility = ["//visibility:public"],
     )
 
-def rowan_grpc_library(name, src, deps):
-    """The C++ services of one .proto file as cc_library `name`. Slow to include: 5 s a source file.
+def rowan_grpc_library(name, src, proto, deps = []):
+    """The C++ stubs and service bases of one .proto file's services as cc_library `name`.
+
+    Its header takes seconds to compile: include it in few files.
 
     Args:
       name: the library, by custom FILE_cc_grpc.
       src: the .proto file, in this package.
-      deps: the rowan_proto_library of the same file.
+      proto: the rowan_proto_library target of the same file.
+      deps: rowan_grpc_library targets of the files it imports.
     """
     stem = src[:-len(".proto")]
     native.genrule(
@@ -45,6 +48,6 @@ def rowan_grpc_library(name, src, deps):
         srcs = [stem + ".grpc.pb.cc"],
         hdrs = [stem + ".grpc.pb.h"],
         copts = ["-Wno-unused-parameter"],
-        deps = deps + ["//third_party:grpc"],
+        deps = deps + [proto, "//third_party:grpc", "//third_party:protobuf"],
         visibility = ["//visibility:public"],
     )

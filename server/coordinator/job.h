@@ -14,12 +14,10 @@
 #include "proto/job.pb.h"
 #include "proto/snapshot.pb.h"
 #include "server/coordinator/catalogue.h"
+#include "server/coordinator/job_spec.h"
 #include "server/coordinator/shard_host.h"
 
 namespace rowan {
-
-// InvalidArgument names the field, value and range.
-absl::Status CheckJobSpec(const proto::JobSpec& spec);
 
 class Job final : public ControlPlane {
  public:

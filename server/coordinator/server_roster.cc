@@ -138,7 +138,7 @@ proto::ServerStatus ServerRoster::Status(uint32_t server, absl::Time now) const 
     return status;
   }
   status.set_last_heard_ms(std::max<int64_t>(0, absl::ToInt64Milliseconds(now - slot.heard)));
-  status.set_state(Expired(slot, now)                 ? "lease expired"
+  status.set_state(Expired(slot, now)               ? "lease expired"
                    : slot.state == State::kStarting ? "starting"
                    : slot.state == State::kServing  ? "serving"
                                                     : "ended");

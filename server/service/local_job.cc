@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "rocksdb/env.h"
+#include "server/coordinator/job_spec.h"
 #include "server/storage/snapshot_writer.h"
 
 namespace rowan {
