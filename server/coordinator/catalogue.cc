@@ -67,14 +67,12 @@ absl::StatusOr<Catalogue::Opening> Catalogue::Begin(const proto::DenseSpec& spec
   return Add(std::move(key), std::move(table));
 }
 
-void Catalogue::End(uint32_t id, bool told) {
-  for (auto& [key, entry] : entries_) {
-    if (entry.table.id() != id) continue;
-    CHECK(entry.state == State::kBusy) << "table id " << id;
-    entry.state = told ? State::kOpen : State::kTell;
-    return;
-  }
-  LOG(FATAL) << "no table has id " << id;
+void Catalogue::End(uint32_t id, Told told) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [id](const auto& entry) { return entry.second.table.id() == id; });
+  CHECK(it != entries_.end() && it->second.state == State::kBusy) << "table id " << id;
+  it->second.state = told == Told::kAll ? State::kOpen : State::kTell;
+  if (told == Told::kNone) entries_.erase(it);
 }
 
 void Catalogue::Adopt(const proto::SnapshotTable& table) {

@@ -1,8 +1,8 @@
 // Catalogue: the tables and dense parameters of a job, with their ids and seeds. Not thread-safe.
 //
 // An entry has its id and resolved spec from the moment that its opening begins. Whoever began it tells the servers,
-// holding no lock, and ends the opening; meanwhile it is busy for others. An opening that failed leaves the entry: the
-// next one tells the servers again, under the same id, so that no server ever knows a table twice. Ids count up from 1,
+// holding no lock, and ends the opening; meanwhile it is busy for others. An opening that failed half-way
+// leaves the entry: the next one tells the servers again, under the same id, so that no server ever knows a table twice. Ids count up from 1,
 // over tables and dense parameters together.
 #ifndef ROWAN_SERVER_COORDINATOR_CATALOGUE_H_
 #define ROWAN_SERVER_COORDINATOR_CATALOGUE_H_
@@ -38,8 +38,13 @@ class Catalogue {
   // kMaxId tables. Nothing has changed then.
   absl::StatusOr<Opening> Begin(const proto::TableSpec& spec);
   absl::StatusOr<Opening> Begin(const proto::DenseSpec& spec);
-  // `told`: all servers know it. REQUIRES: Begin returned kTell for `id`, and End was not called since.
-  void End(uint32_t id, bool told);
+  enum class Told {
+    kAll,   // all servers know it: it is open
+    kSome,  // perhaps: it stays, not open
+    kNone,  // none does: it is forgotten
+  };
+  // REQUIRES: Begin returned kTell for `id`, and End was not called since.
+  void End(uint32_t id, Told told);
 
   // Takes in a table of a snapshot, which all servers know, under its id.
   void Adopt(const proto::SnapshotTable& table);

@@ -39,12 +39,14 @@ absl::StatusOr<proto::SnapshotTable> Job::Open(const Spec& spec) {
   }
   if (opening.state == Catalogue::State::kOpen) return std::move(opening.table);
   absl::Status status;
+  auto told = Catalogue::Told::kNone;
   for (ShardHost* host : hosts_) {
     status = TellHost(host, opening.table);
+    if (!SurelyRefused(status)) told = Catalogue::Told::kSome;
     if (!status.ok()) break;
   }
   MutexLock lock(&mu_);
-  catalogue_.End(opening.table.id(), status.ok());
+  catalogue_.End(opening.table.id(), status.ok() ? Catalogue::Told::kAll : told);
   ROWAN_RETURN_IF_ERROR(status);
   return std::move(opening.table);
 }

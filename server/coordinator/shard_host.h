@@ -20,6 +20,11 @@ class ShardHost {
   virtual absl::Status AddDense(uint32_t id, const proto::DenseSpec& spec) = 0;
 };
 
+// Whether an error of AddTable or AddDense means that the host surely did not take the table.
+inline bool SurelyRefused(const absl::Status& error) {
+  return absl::IsInvalidArgument(error) || absl::IsAlreadyExists(error);
+}
+
 // Adds what `table` describes, of either kind.
 inline absl::Status TellHost(ShardHost* host, const proto::SnapshotTable& table) {
   return table.has_dense() ? host->AddDense(table.id(), table.dense()) : host->AddTable(table.id(), table.table());

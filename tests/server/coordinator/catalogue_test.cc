@@ -30,7 +30,7 @@ TEST(CatalogueTest, WhoeverComesFirstTellsTheServersAndOthersWait) {
   ASSERT_OK(first);
   EXPECT_EQ(first->state, Catalogue::State::kTell);
   EXPECT_EQ(catalogue.Begin(TableOf("ads", 4))->state, Catalogue::State::kBusy);
-  catalogue.End(first->table.id(), /*told=*/true);
+  catalogue.End(first->table.id(), Catalogue::Told::kAll);
   const auto later = catalogue.Begin(TableOf("ads", 4));
   EXPECT_EQ(later->state, Catalogue::State::kOpen);
   EXPECT_EQ(later->table.id(), first->table.id());
@@ -41,13 +41,23 @@ TEST(CatalogueTest, OpeningThatFailedGoesOnUnderTheSameId) {
   Catalogue catalogue(/*job_seed=*/1);
   const auto first = catalogue.Begin(DenseOf("tower", 9));
   ASSERT_OK(first);
-  catalogue.End(first->table.id(), /*told=*/false);
+  catalogue.End(first->table.id(), Catalogue::Told::kSome);
   ASSERT_OK(catalogue.Begin(TableOf("ads", 4)));
   const auto again = catalogue.Begin(DenseOf("tower", 9));
   ASSERT_OK(again);
   EXPECT_EQ(again->state, Catalogue::State::kTell);
   EXPECT_EQ(again->table.id(), first->table.id());
   EXPECT_EQ(again->table.dense().seed(), first->table.dense().seed());
+}
+
+TEST(CatalogueTest, TableThatNobodyTookIsForgotten) {
+  Catalogue catalogue(/*job_seed=*/1);
+  const auto first = catalogue.Begin(TableOf("ads", 4));
+  catalogue.End(first->table.id(), Catalogue::Told::kNone);
+  EXPECT_TRUE(catalogue.empty());
+  const auto again = catalogue.Begin(TableOf("ads", 5));
+  ASSERT_OK(again);
+  EXPECT_NE(again->table.id(), first->table.id());
 }
 
 TEST(CatalogueTest, ServerThatComesMeanwhileLearnsOfTablesBeingOpened) {
