@@ -92,6 +92,9 @@ struct PushRequest {
   // 0: the gradients are taken as they are.
   double weight = 0;
   std::vector<PushSection> sections;    // ascending by shard, each shard once
+  // Dense parameters, ascending, whose gradient is not finite in some block of this push, on whichever server: every
+  // server refuses the parameter's whole update of that step.
+  std::vector<uint32_t> refused_dense;
   std::shared_ptr<const void> storage;  // what the sections' spans point into: a held push keeps it alive
 };
 

@@ -30,6 +30,11 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
   if (!(push.weight >= 0) || push.weight > 1e18) {
     return absl::InvalidArgumentError(absl::StrCat("push of weight ", push.weight, ": must be 0 to 1e18"));
   }
+  for (const uint32_t id : push.refused_dense) {
+    if (const auto dense = Dense(id); !dense.ok()) {
+      return absl::NotFoundError(absl::StrCat("push that refuses a dense parameter: ", dense.status().message()));
+    }
+  }
   int64_t previous = -1;
   for (const PushSection& section : push.sections) {
     const std::string where = absl::StrCat("push section for shard ", section.shard);
@@ -38,6 +43,7 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
           absl::StrCat(where, ": shards are 0 to ", placement_.num_shards() - 1, ", ascending, each once"));
     }
     previous = section.shard;
+    ROWAN_RETURN_IF_ERROR(CheckOwned(section.shard));
     for (const TableGradients& gradients : section.tables) {
       const auto found = Table(gradients.table);
       if (!found.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", found.status().message()));
@@ -72,19 +78,29 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
   return absl::OkStatus();
 }
 
-std::vector<uint32_t> ShardEngine::RefusedDense(absl::Span<const PushRequest* const> pushes, float scale) const {
+std::vector<uint32_t> ShardEngine::RefusedDense(absl::Span<const PushRequest* const> pushes, float scale,
+                                                int64_t* counted) const {
+  std::set<uint32_t> refused;
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, std::vector<absl::Span<const float>>> blocks;
   for (const PushRequest* push : pushes) {
+    refused.insert(push->refused_dense.begin(), push->refused_dense.end());
     for (const PushSection& section : push->sections) {
       for (const DenseGradient& g : section.dense) blocks[{g.dense, g.block}].push_back(g.gradient);
     }
   }
-  std::set<uint32_t> refused;
   std::vector<float> sum;
+  *counted = 0;
+  for (const uint32_t id : refused) {
+    if (Owns(placement_.ShardOfDenseBlock((*Dense(id))->name(), 0))) ++*counted;
+  }
   for (const auto& [id, parts] : blocks) {
+    if (refused.count(id.first) > 0) continue;
     sum.assign(parts[0].begin(), parts[0].end());
     for (size_t i = 1; i < parts.size(); ++i) AddTo(parts[i].data(), parts[i].size(), sum.data());
-    if (!ScaleAll(sum.data(), scale, sum.size(), sum.data())) refused.insert(id.first);
+    if (!ScaleAll(sum.data(), scale, sum.size(), sum.data())) {
+      refused.insert(id.first);
+      ++*counted;
+    }
   }
   return {refused.begin(), refused.end()};
 }
@@ -179,7 +195,8 @@ void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* cons
 
 ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step) {
   const float scale = Scale(weight);
-  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
+  ApplyCounts total;
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale, &total.refused_dense);
   std::vector<std::vector<const PushSection*>> by_shard(placement_.num_shards());
   for (const PushRequest* push : pushes) {
     for (const PushSection& section : push->sections) by_shard[section.shard].push_back(&section);
@@ -196,13 +213,11 @@ ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, 
       ApplySections(&shards_[s], by_shard[s], scale, step, refused_dense, &scratch, &counts[task]);
     }
   });
-  ApplyCounts total;
   for (const ApplyCounts& c : counts) {
     total.updated_rows += c.updated_rows;
     total.born_rows += c.born_rows;
     total.refused_rows += c.refused_rows;
   }
-  total.refused_dense = refused_dense.size();
   return total;
 }
 
@@ -223,7 +238,8 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
   }
   const float scale = Scale(push.weight);
   const PushRequest* const pushes[] = {&push};
-  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
+  int64_t counted_dense = 0;
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale, &counted_dense);
   outcomes->assign(push.sections.size(), SectionOutcome::kApplied);
   const int64_t n = push.sections.size();
   const int64_t tasks = std::min<int64_t>(n, pool_->size() * 8);
@@ -258,7 +274,7 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
     total.refused_rows += c.refused_rows;
   }
   // Refused once: not again when the push comes again.
-  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = refused_dense.size();
+  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = counted_dense;
   for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);
   return total;
 }

@@ -21,10 +21,18 @@ absl::Status CheckId(uint32_t id) {
 
 }  // namespace
 
-ShardEngine::ShardEngine(Placement placement, ThreadPool* pool)
-    : placement_(placement), pool_(pool), shards_(new Shard[placement.num_shards()]) {}
+ShardEngine::ShardEngine(Placement placement, ThreadPool* pool, ShardOwnership ownership)
+    : placement_(placement), ownership_(std::move(ownership)), pool_(pool), shards_(new Shard[placement.num_shards()]) {
+  CHECK(ownership_.owned.empty() || ownership_.owned.size() == placement.num_shards());
+}
 
 ShardEngine::~ShardEngine() = default;
+
+absl::Status ShardEngine::CheckOwned(uint32_t shard) const {
+  if (Owns(shard)) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("shard ", shard, " is not on this server, map version ", ownership_.map_version));
+}
 
 absl::Status ShardEngine::AddTable(TableSchema schema) {
   const uint32_t id = schema.id();
@@ -54,9 +62,11 @@ absl::Status ShardEngine::AddDense(DenseSchema dense) {
     }
   }
   for (int64_t block = 0; block < schema->blocks(); ++block) {
+    const uint32_t index = placement_.ShardOfDenseBlock(schema->name(), block);
+    if (!Owns(index)) continue;
     DenseBlock made{schema, block, std::unique_ptr<char[]>(new char[schema->BlockBytes(block)])};
     schema->InitBlock(block, made.bytes.get());
-    Shard& shard = shards_[placement_.ShardOfDenseBlock(schema->name(), block)];
+    Shard& shard = shards_[index];
     MutexLock lock(&shard.mu);
     shard.dense[{id, block}] = std::move(made);
   }
@@ -202,6 +212,7 @@ absl::Status ShardEngine::LoadBlock(uint32_t index, uint32_t id, uint64_t key, a
     }
     return absl::OkStatus();
   };
+  ROWAN_RETURN_IF_ERROR(CheckOwned(index));
   Shard& shard = shards_[index];
   if (const auto table = Table(id); table.ok()) {
     const TableSchema& schema = **table;
@@ -243,6 +254,7 @@ proto::ShardState ShardEngine::State(uint32_t index) const {
 }
 
 void ShardEngine::LoadState(uint32_t index, const proto::ShardState& state) {
+  CHECK(Owns(index)) << "shard " << index;
   Shard& shard = shards_[index];
   MutexLock lock(&shard.mu);
   shard.windows.clear();

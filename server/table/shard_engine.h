@@ -1,5 +1,8 @@
 // ShardEngine: all rows and dense blocks of one server, in shards.
 //
+// A server owns some of the job's shards. Requests that concern another one are refused as a whole, naming it
+// (Unavailable: ask for the shard map again); what is said of all shards below covers the owned ones.
+//
 // A shard is a lock over its part of every table, its blocks of dense parameters and its deduplication windows. Reading
 // takes the lock shared, pushing exclusively; no lock is held over I/O. Several shards' locks are taken together only
 // for reading and in ascending order.
@@ -26,6 +29,7 @@
 #include "proto/snapshot.pb.h"
 #include "server/table/chunk_pool.h"
 #include "server/table/dense_schema.h"
+#include "server/table/key_plan.h"
 #include "server/table/push_window.h"
 #include "server/table/shard_table.h"
 #include "server/table/table_schema.h"
@@ -36,7 +40,9 @@ struct ApplyCounts {
   int64_t updated_rows = 0;  // born ones included
   int64_t born_rows = 0;
   int64_t refused_rows = 0;   // the gradient had NaN or infinity
-  int64_t refused_dense = 0;  // dense parameters whose whole update was refused
+  // Dense parameters whose whole update was refused. Of those that the push names, the ones whose first block is here:
+  // so the sum over all servers counts each once.
+  int64_t refused_dense = 0;
 };
 
 struct TableUsage {
@@ -46,15 +52,22 @@ struct TableUsage {
   int64_t index_bytes = 0;
 };
 
+// The shards that a server holds, by some version of the shard map.
+struct ShardOwnership {
+  uint64_t map_version = 1;
+  std::vector<bool> owned = {};  // (num_shards), or empty: all
+};
+
 class ShardEngine {
  public:
-  // Requests are spread over `pool`, which outlives the engine.
-  ShardEngine(Placement placement, ThreadPool* pool);
+  // Requests are spread over `pool`, which outlives the engine. REQUIRES: `ownership` fits the placement.
+  ShardEngine(Placement placement, ThreadPool* pool, ShardOwnership ownership = {});
   ~ShardEngine();
   ShardEngine(const ShardEngine&) = delete;
   ShardEngine& operator=(const ShardEngine&) = delete;
 
   const Placement& placement() const { return placement_; }
+  bool Owns(uint32_t shard) const { return ownership_.owned.empty() || ownership_.owned[shard]; }
 
   // AlreadyExists if the id is taken, InvalidArgument if it is kMaxTableId or more: ids are shared by tables and dense
   // parameters, and small.
@@ -69,11 +82,11 @@ class ShardEngine {
   std::vector<std::shared_ptr<const DenseSchema>> DenseParameters() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
 
   // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, sizes that do
-  // not fit the width (InvalidArgument naming them).
+  // not fit the width (InvalidArgument naming them), a shard that is not owned (Unavailable naming it).
   absl::Status Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const;
 
   // Returns OK if Apply would accept the push: tables, widths, sizes, shards of keys and blocks. Wrong ones:
-  // InvalidArgument or NotFound naming section, table and what was seen.
+  // InvalidArgument or NotFound naming section, table and what was seen. A shard that is not owned: Unavailable.
   absl::Status CheckPush(const PushRequest& push) const;
 
   // Applies one step: gradients of all pushes summed in the order given, times 1 / weight (0: times 1), one update a
@@ -97,10 +110,12 @@ class ShardEngine {
   // without it: `visit` may write to disk. Stops at the first error and returns it.
   absl::Status ForEachBlock(
       uint32_t shard, absl::FunctionRef<absl::Status(uint32_t id, uint64_t key, absl::string_view block)> visit) const;
-  // Puts a stored block back. InvalidArgument if it does not fit its table or shard; AlreadyExists for a row twice.
+  // Puts a stored block back. InvalidArgument if it does not fit its table or shard; AlreadyExists for a row twice;
+  // Unavailable if the shard is not owned.
   absl::Status LoadBlock(uint32_t shard, uint32_t id, uint64_t key, absl::string_view block);
 
   proto::ShardState State(uint32_t shard) const;
+  // REQUIRES: the shard is owned.
   void LoadState(uint32_t shard, const proto::ShardState& state);
 
  private:
@@ -126,17 +141,21 @@ class ShardEngine {
 
   absl::StatusOr<std::shared_ptr<const TableSchema>> TableLocked(uint32_t id) const
       ABSL_SHARED_LOCKS_REQUIRED(catalog_mu_);
-  void PullRows(absl::Span<const TablePull> tables, absl::Span<const std::shared_ptr<const TableSchema>> schemas) const;
+  absl::Status CheckOwned(uint32_t shard) const;
+  void PullRows(absl::Span<const TablePull> tables, absl::Span<const std::shared_ptr<const TableSchema>> schemas,
+                const KeyPlan& plan) const;
   ShardTable* TableIn(Shard* shard, const std::shared_ptr<const TableSchema>& schema)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
-  // Dense parameters whose summed gradient is not finite somewhere: refused as a whole.
-  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, float scale) const;
+  // Dense parameters to refuse as a whole, ascending: those that a push names, and those whose summed gradient is not
+  // finite in some block here. `counted`: how many of them this server counts.
+  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, float scale, int64_t* counted) const;
   void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
                      absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
   void ApplyRows(ShardTable* table, float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts);
 
   const Placement placement_;
+  const ShardOwnership ownership_;
   ThreadPool* const pool_;
   ChunkPool chunks_;
   mutable Mutex catalog_mu_;

@@ -5,7 +5,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "server/table/key_plan.h"
 #include "server/table/shard_engine.h"
 
 namespace rowan {
@@ -57,9 +56,16 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
                                                      pull.block, " into ", pull.values.size(), " floats: it has size ",
                                                      schema->size(), " in blocks of ", kDenseBlockFloats));
     }
+    ROWAN_RETURN_IF_ERROR(CheckOwned(placement_.ShardOfDenseBlock(schema->name(), pull.block)));
     dense_schemas.push_back(schema);
   }
-  PullRows(tables, schemas);
+  std::vector<absl::Span<const uint64_t>> keys;
+  for (const TablePull& pull : tables) keys.push_back(pull.keys);
+  const KeyPlan plan(placement_, keys);
+  for (uint32_t s = 0; s < placement_.num_shards(); ++s) {
+    if (!Owns(s) && !plan.Shard(s).empty()) return CheckOwned(s);
+  }
+  PullRows(tables, schemas, plan);
   for (size_t i = 0; i < dense.size(); ++i) {
     const Shard& shard = shards_[placement_.ShardOfDenseBlock(dense_schemas[i]->name(), dense[i].block)];
     SharedMutexLock lock(&shard.mu);
@@ -72,11 +78,8 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
 // The locks of a wave are taken in ascending order and all released before the next wave: the analysis cannot follow
 // locks in a loop.
 void ShardEngine::PullRows(absl::Span<const TablePull> tables,
-                           absl::Span<const std::shared_ptr<const TableSchema>> schemas) const
-    ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  std::vector<absl::Span<const uint64_t>> keys;
-  for (const TablePull& pull : tables) keys.push_back(pull.keys);
-  const KeyPlan plan(placement_, keys);
+                           absl::Span<const std::shared_ptr<const TableSchema>> schemas,
+                           const KeyPlan& plan) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const std::vector<KeyPlan::Wave> waves = plan.Waves();
   pool_->ParallelFor(waves.size(), [&](int64_t w) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const KeyPlan::Wave wave = waves[w];
