@@ -68,8 +68,8 @@ absl::StatusOr<Catalogue::Opening> Catalogue::Begin(const proto::DenseSpec& spec
 }
 
 void Catalogue::End(uint32_t id, Told told) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(),
-                               [id](const auto& entry) { return entry.second.table.id() == id; });
+  const auto it =
+      std::find_if(entries_.begin(), entries_.end(), [id](const auto& entry) { return entry.second.table.id() == id; });
   CHECK(it != entries_.end() && it->second.state == State::kBusy) << "table id " << id;
   it->second.state = told == Told::kAll ? State::kOpen : State::kTell;
   if (told == Told::kNone) entries_.erase(it);

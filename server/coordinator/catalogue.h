@@ -2,8 +2,8 @@
 //
 // An entry has its id and resolved spec from the moment that its opening begins. Whoever began it tells the servers,
 // holding no lock, and ends the opening; meanwhile it is busy for others. An opening that failed half-way
-// leaves the entry: the next one tells the servers again, under the same id, so that no server ever knows a table twice. Ids count up from 1,
-// over tables and dense parameters together.
+// leaves the entry: the next one tells the servers again, under the same id, so that no server ever knows a table
+// twice. Ids count up from 1, over tables and dense parameters together.
 #ifndef ROWAN_SERVER_COORDINATOR_CATALOGUE_H_
 #define ROWAN_SERVER_COORDINATOR_CATALOGUE_H_
 

@@ -162,8 +162,13 @@ class CoordinatorService::Impl final : public proto::Coordinator::Service {
       if (!SurelyRefused(status)) *told = Catalogue::Told::kSome;
       if (status.ok()) continue;
       MutexLock lock(&mu_);
-      return absl::Status(status.code(), absl::StrCat("opening '", absl::CEscape(name), "' on ",
-                                                      cluster_.servers().Describe(server), ": ", status.message()));
+      const std::string whom = cluster_.servers().Describe(server);
+      if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
+        return absl::UnavailableError(
+            absl::StrCat("waiting for ", whom, " to open '", absl::CEscape(name), "' (", status.message(), ")"));
+      }
+      return absl::Status(status.code(),
+                          absl::StrCat("opening '", absl::CEscape(name), "' on ", whom, ": ", status.message()));
     }
     *told = Catalogue::Told::kAll;
     return absl::OkStatus();

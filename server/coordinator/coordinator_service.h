@@ -1,7 +1,7 @@
 // CoordinatorService: a Cluster over gRPC. No lock is held while a server is called. Thread-safe.
 //
-// The service must outlive the gRPC server that it was added to. Before that one is shut down, Shutdown() lets go of the
-// calls that wait.
+// The service must outlive the gRPC server that it was added to. Before that one is shut down, Shutdown() lets go of
+// the calls that wait.
 #ifndef ROWAN_SERVER_COORDINATOR_COORDINATOR_SERVICE_H_
 #define ROWAN_SERVER_COORDINATOR_COORDINATOR_SERVICE_H_
 

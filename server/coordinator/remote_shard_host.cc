@@ -56,9 +56,9 @@ absl::Status RemoteShardHost::CheckIsProcess(uint64_t process, absl::Duration li
     absl::SleepFor(std::min(left, absl::Milliseconds(200)));
   }
   if (!status.ok()) {
-    return absl::FailedPreconditionError(absl::StrCat("the advertised address ", impl_->address,
-                                                      " cannot be reached from the coordinator: ",
-                                                      status.error_message()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the advertised address ", impl_->address,
+                     " cannot be reached from the coordinator: ", status.error_message()));
   }
   if (reply.process() != process) {
     return absl::FailedPreconditionError(
