@@ -66,6 +66,8 @@ class Cluster {
   bool MayExit() const;
 
   proto::ClusterStatus Status();
+  // Its `state`, as of the last look at the clock.
+  std::string StateText() const;
 
  private:
   static constexpr uint64_t kGeneration = 1;
@@ -75,7 +77,6 @@ class Cluster {
   std::string WhyOver() const;
   absl::Status CheckAlive(uint32_t protocol) const;
   proto::ShardMap Map() const;
-  std::string StateText() const;
 
   const Options options_;
   Clock* const clock_;

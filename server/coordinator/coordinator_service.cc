@@ -91,6 +91,10 @@ class CoordinatorService::Impl final : public proto::Coordinator::Service {
     MutexLock lock(&mu_);
     return cluster_.Status();
   }
+  std::string State() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return cluster_.StateText();
+  }
   void StopJob() ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     cluster_.Stop();
@@ -188,6 +192,7 @@ CoordinatorService::~CoordinatorService() = default;
 grpc::Service* CoordinatorService::service() { return impl_.get(); }
 void CoordinatorService::Tick() { impl_->Tick(); }
 proto::ClusterStatus CoordinatorService::Status() { return impl_->Status(); }
+std::string CoordinatorService::State() { return impl_->State(); }
 void CoordinatorService::StopJob() { impl_->StopJob(); }
 bool CoordinatorService::stopped() { return impl_->stopped(); }
 bool CoordinatorService::MayExit() { return impl_->MayExit(); }

@@ -6,6 +6,7 @@
 #define ROWAN_SERVER_COORDINATOR_COORDINATOR_SERVICE_H_
 
 #include <memory>
+#include <string>
 
 #include "common/clock.h"
 #include "proto/coordinator.pb.h"
@@ -28,6 +29,7 @@ class CoordinatorService {
   // Lets leases run out. To be called several times a second.
   void Tick();
   proto::ClusterStatus Status();
+  std::string State();  // the status's `state`
   void StopJob();
   // The job was stopped.
   bool stopped();
