@@ -103,7 +103,8 @@ class Step {
   Pending Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense);
   // The step's one push: gradient sums and the sum of the samples' weights. The arrays are copied. A step without
   // samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second push; one that
-  // was refused may be repeated. In sync mode a step that was not pulled pulls nothing first, and waits for that.
+  // was refused may be repeated as it was. A dense parameter is refused, for this step and all ranks, if its gradient is
+  // not finite (or 2^100 and more) somewhere; a row by itself. In sync mode a step that was not pulled pulls nothing first, and waits for that.
   Pending Push(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense, double weight);
 
  private:
@@ -117,9 +118,10 @@ class Step {
 class Client {
  public:
   struct Options {
-    // A job in this process: its coordinator and its one server, which outlive the client.
+    // The job's coordinator and its servers, in the order of the shard map that the coordinator gives. They outlive the
+    // client, and answer every call they are given.
     ControlPlane* coordinator = nullptr;
-    DataPlane* server = nullptr;
+    std::vector<DataPlane*> servers;
 
     bool takes_part = true;   // false: a tool outside steps, that takes no rank
     uint64_t first_step = 0;  // of a job that goes on from a snapshot: how many steps that has
@@ -131,7 +133,8 @@ class Client {
     ThreadPool* pool = nullptr;
   };
 
-  // FailedPrecondition when the job has no rank left, or goes on with another step than `first_step`.
+  // FailedPrecondition when the job has no rank left, or goes on with another step than `first_step`. InvalidArgument
+  // when the shard map has another number of servers.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const Options& options);
   ~Client();
   Client(const Client&) = delete;

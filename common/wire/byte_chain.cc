@@ -25,13 +25,6 @@ ByteChain::ByteChain(std::vector<absl::string_view> pieces) : pieces_(std::move(
   for (const absl::string_view piece : pieces_) starts_.push_back(starts_.back() + piece.size());
 }
 
-ByteChain::ByteChain(const WireMessage& message)
-    : ByteChain([&] {
-        std::vector<absl::string_view> pieces;
-        for (const WirePiece& piece : message.pieces) pieces.push_back(piece.bytes);
-        return pieces;
-      }()) {}
-
 size_t ByteChain::PieceAt(size_t offset) const {
   return std::upper_bound(starts_.begin() + 1, starts_.end(), offset) - (starts_.begin() + 1);
 }

@@ -24,8 +24,6 @@ struct ByteRange {
 class ByteChain {
  public:
   explicit ByteChain(std::vector<absl::string_view> pieces);
-  // Of a message just written.
-  explicit ByteChain(const WireMessage& message);
 
   size_t size() const { return starts_.back(); }
   size_t num_pieces() const { return pieces_.size(); }

@@ -73,7 +73,7 @@ proto::DenseSpec TowerSpec() {
 void TrainSteps(LocalJob* job, uint64_t begin, uint64_t end) {
   Client::Options options;
   options.coordinator = job->coordinator();
-  options.server = job->data_plane();
+  options.servers = job->data_planes();
   options.first_step = begin;
   const auto connected = Client::Connect(options);
   ASSERT_OK(connected);
@@ -203,7 +203,7 @@ TEST(LocalJobTest, PushesSeenBeforeTheSnapshotAreDuplicatesAfterIt) {
                                 {{table, absl::MakeConstSpan(&key, 1), {}, gradient}},
                                 {}});
     std::vector<SectionOutcome> outcomes;
-    (*restored)->data_plane()->Push(request, [&](const PushReply& reply) {
+    (*restored)->server()->Push(request, [&](const PushReply& reply) {
       EXPECT_OK(reply.status);
       outcomes = reply.outcomes;
     });

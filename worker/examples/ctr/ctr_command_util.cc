@@ -104,7 +104,7 @@ absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int th
   ROWAN_ASSIGN_OR_RETURN(stored.job, LocalJob::Restore(job, threads, snapshot.get()));
   Client::Options options;
   options.coordinator = stored.job->coordinator();
-  options.server = stored.job->data_plane();
+  options.servers = stored.job->data_planes();
   options.takes_part = false;
   options.pool = stored.pool.get();
   ROWAN_ASSIGN_OR_RETURN(stored.client, Client::Connect(options));

@@ -29,14 +29,14 @@ absl::Status Evaluate(const Interrupt& interrupt) {
   if (metrics.bad_rows > 0) std::printf("bad rows left out: %lld\n", static_cast<long long>(metrics.bad_rows));
 
   int64_t rows = 0;
-  for (const TableUsage& usage : stored.job->engine()->Usage()) rows += usage.rows;
+  for (const TableUsage& usage : stored.job->Usage()) rows += usage.rows;
   Summary summary;
   summary.Add("auc", metrics.auc);
   summary.Add("logloss", metrics.logloss);
   summary.Add("samples", metrics.samples);
   summary.Add("seconds", seconds);
   summary.Add("samples_per_second", metrics.samples / std::max(1e-9, seconds));
-  summary.Add("digest", stored.job->engine()->TotalDigest().ToHex());
+  summary.Add("digest", stored.job->TotalDigest().ToHex());
   summary.Add("rows", rows);
   return summary.Write(absl::GetFlag(FLAGS_summary_json));
 }

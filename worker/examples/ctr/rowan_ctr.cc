@@ -10,8 +10,7 @@ rowan::Program MakeProgram() {
   const rowan::FlagGroup input = {"Input", {"data", "max_bad_share"}};
   const rowan::FlagGroup train_input = {"Input", {"data", "test_data", "max_bad_share"}};
   const rowan::FlagGroup training = {
-      "Training",
-      {"batch_size", "epochs", "shuffle", "seed", "row_learning_rate", "dense_learning_rate"}};
+      "Training", {"batch_size", "epochs", "shuffle", "seed", "row_learning_rate", "dense_learning_rate"}};
   const rowan::FlagGroup job = {"Job", {"mode", "workers", "threads", "shards", "pipeline"}};
   return {"rowan-ctr",
           "the click-through-rate example",
@@ -36,14 +35,14 @@ rowan::Program MakeProgram() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto* const program = new rowan::Program(MakeProgram());
-  const rowan::CommandLine line = rowan::ParseFlagsOrExit(*program, argc, argv);
-  if (const absl::Status status = rowan::InitLogging(program->name); !status.ok()) {
-    return rowan::UsageError(*program, line, status.message());
+  const rowan::Program program = MakeProgram();
+  const rowan::CommandLine line = rowan::ParseFlagsOrExit(program, argc, argv);
+  if (const absl::Status status = rowan::InitLogging(program.name); !status.ok()) {
+    return rowan::UsageError(program, line, status.message());
   }
   const rowan::Interrupt interrupt;
-  if (line.command == "generate") return rowan::RunGenerate(*program, line, interrupt);
-  if (line.command == "train") return rowan::RunTrain(*program, line, interrupt);
-  if (line.command == "evaluate") return rowan::RunEvaluate(*program, line, interrupt);
-  return rowan::RunPredict(*program, line, interrupt);
+  if (line.command == "generate") return rowan::RunGenerate(program, line, interrupt);
+  if (line.command == "train") return rowan::RunTrain(program, line, interrupt);
+  if (line.command == "evaluate") return rowan::RunEvaluate(program, line, interrupt);
+  return rowan::RunPredict(program, line, interrupt);
 }

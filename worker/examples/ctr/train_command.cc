@@ -52,7 +52,7 @@ struct TrainRun {
 proto::JobPosition PositionOf(const TrainRun& run, int64_t steps_per_epoch, LocalJob* job, bool sync) {
   int64_t steps = run.pushed[0].steps;
   for (const TrainRun::Pushed& rank : run.pushed) steps = std::min(steps, rank.steps);
-  if (sync) steps = job->server()->applied();
+  if (sync) steps = job->applied();
   int64_t samples = 0;
   for (const TrainRun::Pushed& rank : run.pushed) {
     samples += sync && rank.steps > steps ? rank.samples_before_last : rank.samples;
@@ -75,7 +75,7 @@ absl::Status TrainAll(const CtrTrainOptions& options, const CtrDataset& dataset,
     pools.push_back(std::make_unique<ThreadPool>(std::max(1, Threads() / workers), UseOneThreadPerProduct));
     Client::Options client;
     client.coordinator = job->coordinator();
-    client.server = job->data_plane();
+    client.servers = job->data_planes();
     client.pool = pools.back().get();
     ROWAN_ASSIGN_OR_RETURN(auto connected, Client::Connect(client));
     clients.push_back(std::move(connected));
@@ -111,7 +111,7 @@ absl::Status TrainAll(const CtrTrainOptions& options, const CtrDataset& dataset,
     }
     MutexLock lock(&mu);
     if (error.ok()) error = result.status();
-    job->server()->Stop(absl::CancelledError(absl::StrCat("rank ", r, " ended: ", result.status().message())));
+    job->Stop(absl::CancelledError(absl::StrCat("rank ", r, " ended: ", result.status().message())));
   };
   std::vector<std::thread> threads;
   for (int r = 1; r < workers; ++r) threads.emplace_back(train_rank, r);
@@ -192,7 +192,7 @@ absl::Status Train(const Interrupt& interrupt) {
   UseOneThreadPerProduct();
   Client::Options reading;
   reading.coordinator = job->coordinator();
-  reading.server = job->data_plane();
+  reading.servers = job->data_planes();
   reading.takes_part = false;
   reading.pool = &pool;
   ROWAN_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, Client::Connect(reading));
@@ -204,13 +204,13 @@ absl::Status Train(const Interrupt& interrupt) {
               MetricText(metrics.auc).c_str(), MetricText(metrics.logloss).c_str());
 
   int64_t rows = 0;
-  for (const TableUsage& usage : job->engine()->Usage()) rows += usage.rows;
-  const ApplyCounts counts = job->server()->counts();
+  for (const TableUsage& usage : job->Usage()) rows += usage.rows;
+  const ApplyCounts counts = job->counts();
   if (counts.refused_rows > 0 || counts.refused_dense > 0) {
     std::printf("refused gradients with NaN or infinity: %lld rows, %lld dense parameters\n",
                 static_cast<long long>(counts.refused_rows), static_cast<long long>(counts.refused_dense));
   }
-  const std::string digest = job->engine()->TotalDigest().ToHex();
+  const std::string digest = job->TotalDigest().ToHex();
   std::printf("rows: %lld\ndigest: %s\n", static_cast<long long>(rows), digest.c_str());
 
   Summary summary;
