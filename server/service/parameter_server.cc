@@ -122,15 +122,21 @@ void ParameterServer::PushInSync(PushRequest request, PushDone done) {
 
 void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
   PushReply reply;
+  {
+    MutexLock lock(&mu_);
+    ++arrivals_begun_;
+  }
   const absl::StatusOr<ApplyCounts> counts = engine_->ApplyOnce(request, &reply.outcomes);
   reply.status = counts.status();
-  if (counts.ok()) {
-    reply.refused_rows = counts->refused_rows;
+  if (!counts.ok()) reply.outcomes.clear();
+  {
     MutexLock lock(&mu_);
-    Count(*counts);
-    board_.MarkArrived(request.header.rank, request.header.number);
-  } else {
-    reply.outcomes.clear();
+    ++arrivals_ended_;
+    if (counts.ok()) {
+      reply.refused_rows = counts->refused_rows;
+      Count(*counts);
+      board_.MarkArrived(request.header.rank, request.header.number);
+    }
   }
   done(std::move(reply));
   Advance();
@@ -208,6 +214,25 @@ void ParameterServer::Stop(const absl::Status& status) {
     if (stopped_.ok()) stopped_ = status;
   }
   Advance();
+}
+
+bool ParameterServer::ReadBetweenPushes(absl::FunctionRef<void()> read) {
+  uint64_t arrivals;
+  {
+    MutexLock lock(&mu_);
+    if (applying_ || arrivals_begun_ != arrivals_ended_) return false;
+    arrivals = arrivals_begun_;
+    ++answering_;
+  }
+  read();
+  bool undisturbed;
+  {
+    MutexLock lock(&mu_);
+    --answering_;
+    undisturbed = arrivals == arrivals_begun_;
+  }
+  Advance();  // The step that waited for us, if any.
+  return undisturbed;
 }
 
 uint64_t ParameterServer::applied() const {

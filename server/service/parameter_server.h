@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "common/data_plane.h"
 #include "common/mutex.h"
 #include "proto/job.pb.h"
@@ -42,6 +43,10 @@ class ParameterServer final : public DataPlane {
   // Refuses every request from now on with this status, the waiting ones too: how a job that cannot go on lets go of
   // the ranks that wait for it. The first call counts.
   void Stop(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Calls `read` between two steps: in sync mode no step is applied meanwhile. False if pushes were, or are being,
+  // applied meanwhile, so that what was read is of no moment. Must not be called by `read`.
+  bool ReadBetweenPushes(absl::FunctionRef<void()> read) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Sync: steps applied so far.
   uint64_t applied() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -75,8 +80,11 @@ class ParameterServer final : public DataPlane {
   std::list<WaitingPull> waiting_ ABSL_GUARDED_BY(mu_);
   // Sync: no step is applied while pulls read, none reads while one is applied.
   bool applying_ ABSL_GUARDED_BY(mu_) = false;  // one thread is inside ApplyStep
-  int64_t answering_ ABSL_GUARDED_BY(mu_) = 0;  // threads that answer pulls
-  absl::Status stopped_ ABSL_GUARDED_BY(mu_);   // not OK once Stop was called
+  int64_t answering_ ABSL_GUARDED_BY(mu_) = 0;  // threads that answer pulls, or read between pushes
+  // Else: pushes that have begun and that have ended to be applied.
+  uint64_t arrivals_begun_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t arrivals_ended_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Status stopped_ ABSL_GUARDED_BY(mu_);  // not OK once Stop was called
   bool destroyed_ ABSL_GUARDED_BY(mu_) = false;
   ApplyCounts counts_ ABSL_GUARDED_BY(mu_);
   std::thread teller_;  // joined by the destructor
