@@ -178,10 +178,7 @@ void ParameterServer::Count(const ApplyCounts& counts) {
   ApplyCounts total;
   {
     MutexLock lock(&mu_);
-    counts_.updated_rows += counts.updated_rows;
-    counts_.born_rows += counts.born_rows;
-    counts_.refused_rows += counts.refused_rows;
-    counts_.refused_dense += counts.refused_dense;
+    counts_ += counts;
     total = counts_;
   }
   if (counts.refused_rows > 0 || counts.refused_dense > 0) {

@@ -1,7 +1,6 @@
 #include "server/table/dense_schema.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -12,8 +11,6 @@ namespace rowan {
 namespace {
 
 constexpr uint64_t kMaxDenseSize = uint64_t{1} << 36;
-
-float* Values(char* block) { return reinterpret_cast<float*>(block + kRowHeaderBytes); }
 
 }  // namespace
 
@@ -44,16 +41,13 @@ int64_t DenseSchema::BlockBytes(int64_t block) const {
 void DenseSchema::InitBlock(int64_t block, char* bytes) const {
   StoreRowHeader({static_cast<uint64_t>(block), 0, 0, 0}, bytes);
   const int64_t size = BlockSize(block);
-  initializer_.FillRange(static_cast<uint64_t>(block * kDenseBlockFloats), size, Values(bytes));
-  OptimizerOf(block).InitState(Values(bytes) + size);
+  initializer_.FillRange(static_cast<uint64_t>(block * kDenseBlockFloats), size, RowFloats(bytes));
+  OptimizerOf(block).InitState(RowFloats(bytes) + size);
 }
 
 void DenseSchema::UpdateBlock(int64_t block, const float* gradient, uint64_t step, char* bytes) const {
-  RowHeader header = LoadRowHeader(bytes);
-  if (header.update_count < std::numeric_limits<uint32_t>::max()) ++header.update_count;
-  header.last_step = std::min(step, kMaxLastStep);
-  StoreRowHeader(header, bytes);
-  OptimizerOf(block).Update(gradient, header.update_count, Values(bytes), Values(bytes) + BlockSize(block));
+  const uint32_t count = CountUpdate(step, bytes);
+  OptimizerOf(block).Update(gradient, count, RowFloats(bytes), RowFloats(bytes) + BlockSize(block));
 }
 
 }  // namespace rowan
