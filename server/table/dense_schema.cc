@@ -10,15 +10,18 @@
 namespace rowan {
 namespace {
 
-constexpr uint64_t kMaxDenseSize = uint64_t{1} << 36;
+// 4 GiB of values: far more than a worker, which holds all of it, has use for, and less than a server lacks at once.
+constexpr uint64_t kMaxDenseSize = uint64_t{1} << 30;
 
 }  // namespace
 
 absl::StatusOr<DenseSchema> DenseSchema::Create(uint32_t id, const proto::DenseSpec& spec, uint64_t seed) {
   ROWAN_RETURN_IF_ERROR(CheckCatalogName("a dense parameter", spec.name()));
   const std::string what = absl::StrCat("dense parameter '", absl::CEscape(spec.name()), "'");
-  if (spec.size() < 1 || spec.size() > kMaxDenseSize) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " has size ", spec.size(), ", must be 1 to ", kMaxDenseSize));
+  if (spec.size() < 1) return absl::InvalidArgumentError(absl::StrCat(what, " has size 0, must be 1 or more"));
+  if (spec.size() > kMaxDenseSize) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, " has size ", spec.size(), ", must be ", kMaxDenseSize, " floats or less"));
   }
   proto::DenseSpec resolved = spec;
   resolved.set_seed(seed);
