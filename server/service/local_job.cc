@@ -73,13 +73,7 @@ std::vector<TableUsage> LocalJob::Usage() const {
 
 ApplyCounts LocalJob::counts() const {
   ApplyCounts total;
-  for (const auto& server : servers_) {
-    const ApplyCounts counts = server->server->counts();
-    total.updated_rows += counts.updated_rows;
-    total.born_rows += counts.born_rows;
-    total.refused_rows += counts.refused_rows;
-    total.refused_dense += counts.refused_dense;
-  }
+  for (const auto& server : servers_) total += server->server->counts();
   return total;
 }
 

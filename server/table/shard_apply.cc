@@ -13,8 +13,6 @@
 namespace rowan {
 namespace {
 
-constexpr int64_t kBatch = 64;  // Rows whose cache lines are on their way at once.
-
 // Gradients are multiplied by this: 1 / weight, or 1 for a push that is taken as it is.
 float Scale(double weight) { return weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f; }
 
@@ -112,14 +110,12 @@ void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scrat
   scratch->gradient.resize(std::max<size_t>(scratch->gradient.size(), width));
   float* const gradient = scratch->gradient.data();
   const absl::Span<const GradientMerge::Sum> sums = scratch->merge.sums();
-  for (size_t begin = 0; begin < sums.size(); begin += kBatch) {
-    const absl::Span<const GradientMerge::Sum> batch = sums.subspan(begin, kBatch);
+  for (size_t begin = 0; begin < sums.size(); begin += ShardTable::kBatch) {
+    const absl::Span<const GradientMerge::Sum> batch = sums.subspan(begin, ShardTable::kBatch);
     for (const GradientMerge::Sum& sum : batch) table->Prefetch(sum.hash);
     for (const GradientMerge::Sum& sum : batch) {
       const char* const guess = table->Guess(sum.hash);
-      if (guess == nullptr) continue;
-      for (int64_t offset = 0; offset < row_bytes; offset += 64) __builtin_prefetch(guess + offset, /*write=*/1);
-      __builtin_prefetch(guess + row_bytes - 1, /*write=*/1);
+      if (guess != nullptr) PrefetchBlock</*kToWrite=*/true>(guess, row_bytes);
     }
     for (const GradientMerge::Sum& sum : batch) {
       if (!ScaleAll(sum.gradient, scale, width, gradient)) {
@@ -213,11 +209,7 @@ ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, 
       ApplySections(&shards_[s], by_shard[s], scale, step, refused_dense, &scratch, &counts[task]);
     }
   });
-  for (const ApplyCounts& c : counts) {
-    total.updated_rows += c.updated_rows;
-    total.born_rows += c.born_rows;
-    total.refused_rows += c.refused_rows;
-  }
+  for (const ApplyCounts& c : counts) total += c;
   return total;
 }
 
@@ -268,11 +260,7 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
     }
   });
   ApplyCounts total;
-  for (const ApplyCounts& c : counts) {
-    total.updated_rows += c.updated_rows;
-    total.born_rows += c.born_rows;
-    total.refused_rows += c.refused_rows;
-  }
+  for (const ApplyCounts& c : counts) total += c;
   // Refused once: not again when the push comes again.
   if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = counted_dense;
   for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);

@@ -43,6 +43,8 @@ struct ApplyCounts {
   // Dense parameters whose whole update was refused. Of those that the push names, the ones whose first block is here:
   // so the sum over all servers counts each once.
   int64_t refused_dense = 0;
+
+  ApplyCounts& operator+=(const ApplyCounts& other);
 };
 
 struct TableUsage {
