@@ -181,7 +181,9 @@ TEST(DataPlaneServiceTest, OtherMethodsAreUnimplemented) {
   ServedJob job(Transport::kTcp, proto::JobSpec::ASYNC, 1);
   grpc::GenericStub stub(*MakeChannel(job.address()));
   grpc::ClientContext context;
-  grpc::ByteBuffer request, reply;
+  const grpc::Slice slice("x");
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer reply;
   Promise<absl::Status> answer;
   stub.UnaryCall(&context, "/rowan.proto.DataPlane/Nothing", {}, &request, &reply,
                  [&](grpc::Status status) { answer.Set(FromGrpcStatus(status)); });
