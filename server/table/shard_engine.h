@@ -28,6 +28,7 @@
 #include "common/thread_pool.h"
 #include "proto/snapshot.pb.h"
 #include "server/table/chunk_pool.h"
+#include "server/table/dense_merge.h"
 #include "server/table/dense_schema.h"
 #include "server/table/key_plan.h"
 #include "server/table/push_window.h"
@@ -148,11 +149,13 @@ class ShardEngine {
                 const KeyPlan& plan) const;
   ShardTable* TableIn(Shard* shard, const std::shared_ptr<const TableSchema>& schema)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
-  // Dense parameters to refuse as a whole, ascending: those that a push names, and those whose summed gradient is not
+  // Dense parameters to refuse as a whole, ascending: those that a push names, and those whose mean gradient is not
   // finite in some block here. `counted`: how many of them this server counts.
-  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, float scale, int64_t* counted) const;
-  void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
-                     absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts)
+  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, const DenseMerge& merge,
+                                     int64_t* counted) const;
+  void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections,
+                     absl::Span<const DenseMerge::Block> dense, absl::Span<const uint32_t> refused_dense, float scale,
+                     uint64_t step, Scratch* scratch, ApplyCounts* counts)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
   void ApplyRows(ShardTable* table, float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts);
 
