@@ -89,7 +89,7 @@ struct PushSection {
 struct PushRequest {
   RequestHeader header;
   // Sum of the samples' weights: the optimizer sees gradients times 1 / weight (of all ranks, in sync mode).
-  // 0: the gradients are taken as they are.
+  // 0: the gradients are taken as they are. Otherwise 1e-18 to 1e18.
   double weight = 0;
   std::vector<PushSection> sections;    // ascending by shard, each shard once
   // Dense parameters, ascending, whose gradient is not finite in some block of this push, on whichever server: every

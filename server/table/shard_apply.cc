@@ -1,10 +1,12 @@
 // Checking and applying pushes.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "glog/logging.h"
 #include "server/table/dense_merge.h"
 #include "server/table/gradient_merge.h"
 #include "server/table/shard_engine.h"
@@ -13,8 +15,16 @@
 namespace rowan {
 namespace {
 
+// So that 1 / weight is a normal float, of the ranks' total too.
+constexpr double kMinWeight = 1e-18;
+constexpr double kMaxWeight = 1e18;
+
 // Gradients are multiplied by this: 1 / weight, or 1 for a push that is taken as it is.
-float Scale(double weight) { return weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f; }
+float Scale(double weight) {
+  const float scale = weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f;
+  CHECK(std::isnormal(scale)) << "weight " << weight;
+  return scale;
+}
 
 }  // namespace
 
@@ -25,8 +35,9 @@ struct ShardEngine::Scratch {
 };
 
 absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
-  if (!(push.weight >= 0) || push.weight > 1e18) {
-    return absl::InvalidArgumentError(absl::StrCat("push of weight ", push.weight, ": must be 0 to 1e18"));
+  if (push.weight != 0 && !(push.weight >= kMinWeight && push.weight <= kMaxWeight)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("push of weight ", push.weight, ": must be 0, or ", kMinWeight, " to ", kMaxWeight));
   }
   for (const uint32_t id : push.refused_dense) {
     if (const auto dense = Dense(id); !dense.ok()) {

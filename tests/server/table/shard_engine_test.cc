@@ -233,8 +233,9 @@ TEST(ShardEngineTest, NamesWhatIsWrongInAPush) {
   };
   const absl::Span<const float> all(floats);
   const PushSection good{3, {{table, keys, {}, all.first(2)}}, {}};
-  EXPECT_OK(check({good}, 1e18));
-  for (const double weight : {-1.0, double{kNan}, double{kInf}}) {
+  for (const double weight : {0.0, 1e-18, 1e18}) EXPECT_OK(check({good}, weight));
+  // 1 / 1e-39 is no float.
+  for (const double weight : {-1.0, double{kNan}, double{kInf}, 1.1e18, 0.9e-18, 1e-39, 5e-324}) {
     EXPECT_THAT(check({good}, weight), StatusIs(kInvalid, HasSubstr("push of weight ")));
   }
   EXPECT_THAT(check({{16, {}, {}}}),
