@@ -45,6 +45,7 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
     }
   }
   int64_t previous = -1;
+  size_t keys = 0;
   for (const PushSection& section : push.sections) {
     const std::string where = absl::StrCat("push section for shard ", section.shard);
     if (section.shard >= placement_.num_shards() || static_cast<int64_t>(section.shard) <= previous) {
@@ -58,6 +59,11 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
       if (!found.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", found.status().message()));
       const TableSchema* const schema = found->get();
       const size_t n = gradients.keys.size();
+      if (n > kMaxKeys - keys) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "': ", n, " keys after ",
+                                                       keys, ", at most ", kMaxKeys, " in a push"));
+      }
+      keys += n;
       if (gradients.gradients.size() != n * schema->width() ||
           (!gradients.occurrences.empty() && gradients.occurrences.size() != n)) {
         return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "' of width ",

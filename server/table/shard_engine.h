@@ -84,8 +84,11 @@ class ShardEngine {
   std::vector<std::shared_ptr<const TableSchema>> Tables() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
   std::vector<std::shared_ptr<const DenseSchema>> DenseParameters() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
 
-  // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, sizes that do
-  // not fit the width (InvalidArgument naming them), a shard that is not owned (Unavailable naming it).
+  // Of one table in a pull, and of all tables in a push.
+  static constexpr size_t kMaxKeys = size_t{1} << 31;
+
+  // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, too many
+  // keys, sizes that do not fit the width (InvalidArgument naming them), a shard that is not owned (Unavailable naming it).
   absl::Status Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const;
 
   // Returns OK if Apply would accept the push: tables, widths, sizes, shards of keys and blocks. Wrong ones:

@@ -260,6 +260,21 @@ TEST(ShardEngineTest, NamesWhatIsWrongInAPush) {
               StatusIs(absl::StatusCode::kNotFound, "push section for shard 3: no dense parameter has id 1"));
 }
 
+TEST(ShardEngineTest, RefusesMoreKeysThanItCanNumber) {
+  TestEngine engine(1);
+  const uint32_t table = engine.Add(TableOf("t", 1, kSgd));
+  uint64_t key = 7;
+  float row = 7;
+  for (const size_t n : {(size_t{1} << 31) + 1, size_t{1} << 32, size_t{1} << 60}) {  // Memory that nobody may touch.
+    const absl::Span<const uint64_t> keys(&key, n);
+    EXPECT_THAT(engine->Pull({{table, keys, {&row, n}, {}}}, {}),
+                StatusIs(kInvalid, absl::StrCat("pull from table 't': ", n, " keys, at most 2147483648 at once")));
+    PushRequest push;
+    push.sections = {{0, {{table, {&key, 1}, {}, {&row, 1}}, {table, keys.first(n - 1), {}, {&row, n - 1}}}, {}}};
+    EXPECT_THAT(engine->CheckPush(push), StatusIs(kInvalid, HasSubstr("after 1, at most 2147483648 in a push")));
+  }
+}
+
 TEST(ShardEngineTest, AnIdIsTakenOnceAndSmall) {
   TestEngine engine(16);
   engine.Add(TableOf("t", 2, kSgd));
