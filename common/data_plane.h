@@ -47,6 +47,7 @@ struct TablePull {
   absl::Span<float> rows;                // (m, width)
   absl::Span<Outcome> outcomes;          // (m), or empty when nobody asks
   absl::Span<const uint32_t> places = {};  // (n), each below m and no two the same; or empty: m = n
+  uint32_t width = 0;  // floats of a row, which a server elsewhere checks; 0: as the sizes tell, or not checked
 };
 
 // A whole block of a dense parameter.

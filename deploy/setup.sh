@@ -6,7 +6,7 @@ set -euo pipefail
 PACKAGES=(
   # What builds.
   bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-skylib
-  g++ libc6-dev protobuf-compiler python3 git ca-certificates
+  g++ libc6-dev protobuf-compiler protobuf-compiler-grpc python3 git ca-certificates
   clang # deploy/sanitize.sh thread-safety
   # What is linked.
   libabsl-dev libgoogle-glog-dev libprotobuf-dev libgrpc++-dev libssl-dev

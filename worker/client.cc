@@ -12,6 +12,7 @@
 #include "common/status_macros.h"
 #include "glog/logging.h"
 #include "worker/client/bare_numbers.h"
+#include "worker/client/cluster_connection.h"
 #include "worker/client/fan_out.h"
 #include "worker/client/push_builder.h"
 #include "worker/client/router.h"
@@ -41,8 +42,10 @@ Table::Table(OpenedTable opened)
     : opened_(std::make_shared<const OpenedTable>(std::move(opened))), width_(WidthOf(opened_->spec)) {}
 
 struct Client::Impl {
-  Impl(const Options& o, const Registration& r)
-      : options(o),
+  // `c` is null for a job in this process.
+  Impl(const Options& o, const Registration& r, std::unique_ptr<ClusterConnection> c)
+      : cluster(std::move(c)),
+        options(o),
         registration(r),
         router(Placement(r.job.num_shards()), r.map),
         servers(o.servers, r.map, o.deadline),
@@ -63,7 +66,11 @@ struct Client::Impl {
                                                       const std::vector<DensePush>& dense, double weight)
       ABSL_LOCKS_EXCLUDED(builder_mu);
 
-  const Options options;
+  // How the job ended elsewhere; OK while it goes on.
+  absl::Status Failure() const { return cluster == nullptr ? absl::OkStatus() : cluster->coordinator()->failure(); }
+
+  const std::unique_ptr<ClusterConnection> cluster;
+  const Options options;  // with coordinator and servers
   const Registration registration;
   const Router router;
   const FanOut servers;
@@ -71,6 +78,7 @@ struct Client::Impl {
   uint64_t next_step;
   uint64_t pulled = 0;  // the pull of the step below this one was sent
   bool finished = false;
+  double samples = 0;  // the weight pushed so far
   StepLedger ledger;
   // Bare pushes: many threads.
   BareNumbers bare_numbers;
@@ -150,18 +158,30 @@ Pending Client::Impl::SendPull(Router::Pulls pulls, uint64_t step, bool last) {
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const Options& options) {
-  if (options.coordinator == nullptr || options.servers.empty()) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const Options& given) {
+  Options options = given;
+  std::unique_ptr<ClusterConnection> cluster;
+  if (!options.coordinators.empty()) {
+    if (options.coordinator != nullptr || !options.servers.empty()) {
+      return absl::InvalidArgumentError("a client is given a coordinator's address, or a job in this process, not both");
+    }
+    ROWAN_ASSIGN_OR_RETURN(cluster, ClusterConnection::Create({options.coordinators, options.patience,
+                                                               options.deadline, options.unix_sockets}));
+    options.coordinator = cluster->coordinator();
+  } else if (options.coordinator == nullptr || options.servers.empty()) {
     return absl::InvalidArgumentError("a client needs the coordinator and the servers of a job");
   }
   ROWAN_ASSIGN_OR_RETURN(const Registration registration, options.takes_part ? options.coordinator->RegisterWorker()
                                                                              : options.coordinator->RegisterTool());
   ROWAN_RETURN_IF_ERROR(CheckShardMap(registration.map, registration.job.num_shards()));
+  if (cluster != nullptr) {
+    ROWAN_ASSIGN_OR_RETURN(options.servers, cluster->ConnectServers(registration.map));
+  }
   if (registration.map.servers.size() != options.servers.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the job has ", registration.map.servers.size(),
                                                    " servers, the client was given ", options.servers.size()));
   }
-  auto impl = std::make_unique<Impl>(options, registration);
+  auto impl = std::make_unique<Impl>(options, registration, std::move(cluster));
   std::vector<HelloReply> replies;
   ROWAN_RETURN_IF_ERROR(impl->servers.Hello(impl->Header(options.first_step), &replies));
   for (const HelloReply& hello : replies) {
@@ -190,6 +210,7 @@ absl::StatusOr<Step> Client::BeginStep() {
   Impl& impl = *impl_;
   if (!impl.options.takes_part) return absl::FailedPreconditionError("a tool takes no part in steps");
   if (impl.finished) return absl::FailedPreconditionError("the worker has finished: no step can begin");
+  ROWAN_RETURN_IF_ERROR(impl.Failure());
   if (const uint64_t pushed = impl.ledger.pushed(); impl.is_sync() && pushed < impl.next_step) {
     return absl::FailedPreconditionError(absl::StrCat(
         "step ", pushed, " was not pushed: in sync mode it must be before the next one begins"));
@@ -204,7 +225,8 @@ absl::Status Client::Finish() {
     return absl::FailedPreconditionError(absl::StrCat("step ", pushed, " was begun and not pushed"));
   }
   impl.finished = true;
-  return impl.SendPull(impl.router.Pull({}, {}), impl.next_step, /*last=*/true).Wait();
+  ROWAN_RETURN_IF_ERROR(impl.SendPull(impl.router.Pull({}, {}), impl.next_step, /*last=*/true).Wait());
+  return impl.cluster == nullptr ? absl::OkStatus() : impl.cluster->coordinator()->ReportFinished();
 }
 
 absl::Status Client::Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense) {
@@ -252,6 +274,13 @@ Pending Step::Push(const std::vector<RowsPush>& tables, const std::vector<DenseP
   }
   for (PushRequest& push : *pushes) push.header = impl.Header(number_);
   impl.ledger.MarkSent(number_);
+  if (impl.cluster != nullptr) {
+    impl.samples += weight;
+    proto::JobPosition position;
+    position.set_step(number_ + 1);
+    position.set_samples(static_cast<uint64_t>(impl.samples));
+    impl.cluster->coordinator()->ReportProgress(position);
+  }
   return impl.servers.Push(*std::move(pushes), [ledger = &impl.ledger, step = number_](const absl::Status& status) {
     ledger->MarkAnswered(step, status);
   });

@@ -1,5 +1,7 @@
 // Client: a worker's connection to a Rowan job. The public API for users who bring their own model.
 //
+//   rowan::Client::Options options;
+//   options.coordinators = "c0:7700";
 //   ROWAN_ASSIGN_OR_RETURN(auto client, rowan::Client::Connect(options));
 //   ROWAN_ASSIGN_OR_RETURN(rowan::Table ads, client->OpenTable(ads_spec));
 //   ROWAN_ASSIGN_OR_RETURN(rowan::Dense tower, client->OpenDense(tower_spec));
@@ -118,8 +120,14 @@ class Step {
 class Client {
  public:
   struct Options {
-    // The job's coordinator and its servers, in the order of the shard map that the coordinator gives. They outlive the
-    // client, and answer every call they are given.
+    // The cluster's coordinator, HOST:PORT: the client connects to it and to the servers that it names, and waits
+    // `patience` for those that are not there yet.
+    std::string coordinators;
+    absl::Duration patience = absl::Seconds(60);
+    bool unix_sockets = true;  // to servers on this host that have one; false: TCP
+
+    // Or, without `coordinators`, a job in this process: its coordinator and its servers, in the order of the shard map
+    // that the coordinator gives. They outlive the client, and answer every call they are given.
     ControlPlane* coordinator = nullptr;
     std::vector<DataPlane*> servers;
 
@@ -147,7 +155,7 @@ class Client {
   absl::StatusOr<Table> OpenTable(const proto::TableSpec& spec);
   absl::StatusOr<Dense> OpenDense(const proto::DenseSpec& spec);
 
-  // The next step. FailedPrecondition in a tool, after Finish and, in sync mode, when the step before was not pushed.
+  // The next step. The error with which the job ended elsewhere, if it did. FailedPrecondition in a tool, after Finish and, in sync mode, when the step before was not pushed.
   absl::StatusOr<Step> BeginStep();
   // Says that this worker has no more steps, and returns when all it pushed is applied as the mode says. May be
   // repeated after an error. FailedPrecondition when a step was begun and not pushed, and in a tool.

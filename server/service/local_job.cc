@@ -11,6 +11,7 @@
 #include "common/status_macros.h"
 #include "glog/logging.h"
 #include "rocksdb/env.h"
+#include "server/coordinator/job_spec.h"
 #include "server/storage/snapshot_writer.h"
 
 namespace rowan {
@@ -151,7 +152,7 @@ absl::StatusOr<std::string> LocalJob::WriteSnapshot(const std::string& root, con
   manifest.set_generation(job_->generation());
   *manifest.mutable_job() = job_->spec();
   *manifest.mutable_position() = info.position;
-  for (proto::SnapshotTable& table : job_->Catalogue()) *manifest.add_tables() = std::move(table);
+  for (proto::SnapshotTable& table : job_->Tables()) *manifest.add_tables() = std::move(table);
   manifest.set_digest(TotalDigest().ToHex());
   for (const auto& [key, value] : info.application) {
     proto::ApplicationEntry* const entry = manifest.add_application();

@@ -152,7 +152,10 @@ void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
   {
     MutexLock lock(&mu_);
     reply.status = CheckHeader(request.header);  // Again: a newer incarnation may have come since.
-    if (reply.status.ok()) arriving_.insert(sender);
+    if (reply.status.ok()) {
+      arriving_.insert(sender);
+      ++arrivals_begun_;
+    }
   }
   if (!reply.status.ok()) return done(std::move(reply));
   if (push_taken_) push_taken_();
@@ -250,6 +253,25 @@ void ParameterServer::Stop(const absl::Status& status) {
     if (stopped_.ok()) stopped_ = status;
   }
   Advance();
+}
+
+bool ParameterServer::ReadBetweenPushes(absl::FunctionRef<void()> read) {
+  uint64_t arrivals;
+  {
+    MutexLock lock(&mu_);
+    if (applying_ || !arriving_.empty()) return false;
+    arrivals = arrivals_begun_;
+    ++answering_;
+  }
+  read();
+  bool undisturbed;
+  {
+    MutexLock lock(&mu_);
+    --answering_;
+    undisturbed = arrivals == arrivals_begun_;
+  }
+  Advance();  // The step that waited for us, if any.
+  return undisturbed;
 }
 
 uint64_t ParameterServer::applied() const {

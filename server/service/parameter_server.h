@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "common/data_plane.h"
 #include "common/mutex.h"
 #include "proto/job.pb.h"
@@ -52,6 +53,10 @@ class ParameterServer final : public DataPlane {
   // Refuses every request from now on with this status, the waiting ones too: how a job that cannot go on lets go of
   // the ranks that wait for it. The first call counts.
   void Stop(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Calls `read` between two steps: in sync mode no step is applied meanwhile. False if pushes were, or are being,
+  // applied meanwhile, so that what was read is of no moment. Must not be called by `read`.
+  bool ReadBetweenPushes(absl::FunctionRef<void()> read) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Sync: steps applied so far.
   uint64_t applied() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -96,7 +101,9 @@ class ParameterServer final : public DataPlane {
   std::list<WaitingPull> waiting_ ABSL_GUARDED_BY(mu_);
   // Sync: no step is applied while pulls read, none reads while one is applied.
   bool applying_ ABSL_GUARDED_BY(mu_) = false;  // one thread is inside ApplyStep
-  int64_t answering_ ABSL_GUARDED_BY(mu_) = 0;  // threads that answer pulls
+  int64_t answering_ ABSL_GUARDED_BY(mu_) = 0;  // threads that answer pulls, or read between pushes
+  // Bounded and async: pushes that have begun to be applied so far.
+  uint64_t arrivals_begun_ ABSL_GUARDED_BY(mu_) = 0;
   // Bounded and async: who sent the pushes that are being applied.
   std::multiset<RankIncarnation> arriving_ ABSL_GUARDED_BY(mu_);
   CondVar arriving_changed_;

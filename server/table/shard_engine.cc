@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -149,6 +150,26 @@ Digest ShardEngine::TotalDigest() const {
   Digest total;
   for (const Digest& digest : digests) total.Add(digest);
   return total;
+}
+
+std::vector<TableUsage> ShardEngine::ShardUsage(uint32_t index) const {
+  std::map<uint32_t, TableUsage> by_id;
+  const Shard& shard = shards_[index];
+  SharedMutexLock lock(&shard.mu);
+  for (const auto& table : shard.tables) {
+    if (table == nullptr) continue;
+    const uint32_t id = table->schema().id();
+    by_id[id] = {id, table->rows(), table->block_bytes(), table->index_bytes()};
+  }
+  for (const auto& [id, block] : shard.dense) {
+    TableUsage& usage = by_id[id.first];
+    usage.id = id.first;
+    ++usage.rows;
+    usage.block_bytes += block.schema->BlockBytes(block.block);
+  }
+  std::vector<TableUsage> usage;
+  for (const auto& [id, of_table] : by_id) usage.push_back(of_table);
+  return usage;
 }
 
 std::vector<TableUsage> ShardEngine::Usage() const {

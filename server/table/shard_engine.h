@@ -40,7 +40,7 @@ namespace rowan {
 struct ApplyCounts {
   int64_t updated_rows = 0;  // born ones included
   int64_t born_rows = 0;
-  int64_t refused_rows = 0;   // the gradient had NaN or infinity
+  int64_t refused_rows = 0;  // the gradient had NaN or infinity
   // Dense parameters whose whole update was refused. Of those that the push names, the ones whose first block is here:
   // so the sum over all servers counts each once.
   int64_t refused_dense = 0;
@@ -109,6 +109,8 @@ class ShardEngine {
   Digest TotalDigest() const;
 
   std::vector<TableUsage> Usage() const;
+  // Of one shard: tables that have rows in it, and dense parameters with their blocks there for rows, by id.
+  std::vector<TableUsage> ShardUsage(uint32_t shard) const;
   // Memory taken from the system for row chunks.
   int64_t reserved_bytes() const { return chunks_.reserved_bytes(); }
 
