@@ -106,7 +106,7 @@ enum class SectionOutcome : uint8_t {
 };
 
 struct PushReply {
-  absl::Status status;                   // not OK: nothing was taken
+  absl::Status status;                   // not OK: nothing was taken; OutOfRange, a push too old: perhaps a part
   std::vector<SectionOutcome> outcomes;  // one a section, in order
   uint64_t refused_rows = 0;             // NaN or infinity; known at once outside sync mode only
 };

@@ -202,7 +202,10 @@ ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, 
   return total;
 }
 
-absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes) {
+absl::Status ShardEngine::ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes,
+                                    ApplyCounts* total) {
+  outcomes->clear();
+  *total = {};
   const uint64_t number = push.header.number;
   const auto too_old = [&](uint32_t shard) {
     return absl::OutOfRangeError(absl::StrCat("push ", number, " of rank ", push.header.rank, " for shard ", shard,
@@ -224,7 +227,7 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
   dense.Sum(scale, pool_);
   int64_t counted_dense = 0;
   const std::vector<uint32_t> refused_dense = RefusedDense(pushes, dense, &counted_dense);
-  outcomes->assign(push.sections.size(), SectionOutcome::kApplied);
+  outcomes->assign(push.sections.size(), SectionOutcome::kDuplicate);
   const int64_t n = push.sections.size();
   const int64_t tasks = std::min<int64_t>(n, pool_->size() * 8);
   std::vector<ApplyCounts> counts(tasks);
@@ -241,22 +244,25 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
           statuses[task] = too_old(section->shard);
           break;
         case PushWindow::Verdict::kSeen:
-          (*outcomes)[i] = SectionOutcome::kDuplicate;
           break;
         case PushWindow::Verdict::kNew:
           window.Mark(number);
+          (*outcomes)[i] = SectionOutcome::kApplied;
           ApplySections(&shard, absl::MakeConstSpan(&section, 1), dense.InShard(section->shard), refused_dense, scale,
                         number, &scratch, &counts[task]);
           break;
       }
     }
   });
-  ApplyCounts total;
-  for (const ApplyCounts& c : counts) total += c;
+  for (const ApplyCounts& c : counts) *total += c;
   // Refused once: not again when the push comes again.
-  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = counted_dense;
-  for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);
-  return total;
+  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total->refused_dense = counted_dense;
+  for (const absl::Status& status : statuses) {
+    if (status.ok()) continue;
+    outcomes->clear();
+    return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace rowan

@@ -100,9 +100,10 @@ class ShardEngine {
   ApplyCounts ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step);
 
   // Applies one push, section by section, each exactly once for (rank, number): a section seen before is a duplicate.
-  // `outcomes`: one a section. OutOfRange, with nothing applied, if the number lies so far below the rank's newest
-  // that it cannot be told. REQUIRES: CheckPush accepted it.
-  absl::StatusOr<ApplyCounts> ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes);
+  // `outcomes`: one a section. OutOfRange, with no outcomes, if the number lies so far below the rank's newest that it
+  // cannot be told: with nothing applied, unless the rank's newer pushes came while this one was being applied; then
+  // sections may stay applied. `counts` says what was applied either way. REQUIRES: CheckPush accepted it.
+  absl::Status ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes, ApplyCounts* counts);
 
   // The model digest (common/digest.h), of one shard and of all. REQUIRES: no push is being applied.
   Digest ShardDigest(uint32_t shard) const;
