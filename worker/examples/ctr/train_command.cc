@@ -136,7 +136,8 @@ absl::Status WriteModel(const CtrTrainOptions& options, const proto::JobPosition
   return absl::OkStatus();
 }
 
-absl::Status Train(const Interrupt& interrupt) {
+// `started` tells whether work has begun: until then what fails is what the user gave.
+absl::Status Train(const Interrupt& interrupt, bool* started) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
   ROWAN_RETURN_IF_ERROR(CheckSnapshotRoot("model_dir", absl::GetFlag(FLAGS_model_dir)));
   ROWAN_ASSIGN_OR_RETURN(const CtrSplit data, OpenCtrSplit(absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_test_data)));
@@ -166,6 +167,7 @@ absl::Status Train(const Interrupt& interrupt) {
   std::fprintf(stderr, "training on %lld rows, testing on %lld\n", static_cast<long long>(data.train.rows()),
                static_cast<long long>(data.test.rows()));
 
+  *started = true;
   TrainRun run;
   const absl::Status trained = TrainAll(options, data.train, job.get(), interrupt, &run);
   const bool interrupted = absl::IsCancelled(trained) && interrupt.requested();
@@ -227,7 +229,9 @@ absl::Status Train(const Interrupt& interrupt) {
 }  // namespace
 
 int RunTrain(const Program&, const CommandLine&, const Interrupt& interrupt) {
-  return ExitCode("train", Train(interrupt), interrupt);
+  bool started = false;
+  const absl::Status status = Train(interrupt, &started);
+  return ExitCode("train", status, started, interrupt);
 }
 
 }  // namespace rowan
