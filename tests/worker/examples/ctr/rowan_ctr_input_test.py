@@ -86,7 +86,7 @@ class FlagsTest(ProgramTest):
         full = self.run_program('predict', f'--data={self.data}', f'--model_dir={self.path("model")}',
                                 '--out=/dev/full')
         self.assertEqual(full.code, 1)
-        self.assertIn('/dev/full: No space left', full.err)
+        self.assertIn('/dev/full: cannot write at byte 0: No space left', full.err)
 
 
 class RowsTest(ProgramTest):
