@@ -1,6 +1,5 @@
 #include "worker/train/summary.h"
 
-
 #include <cstdlib>
 #include <fstream>
 #include <limits>
