@@ -120,7 +120,8 @@ void DataStream::OnReadDone(bool ok) {
         auto pull = std::make_shared<Pull>();
         pull->id = request.id;
         if (!pulls_.emplace(request.id, std::move(pull)).second) {
-          violation = {grpc::StatusCode::INVALID_ARGUMENT, absl::StrCat("a pull with id ", request.id, " is under way")};
+          violation = {grpc::StatusCode::INVALID_ARGUMENT,
+                       absl::StrCat("a pull with id ", request.id, " is under way")};
         }
       }
     }
@@ -134,7 +135,8 @@ void DataStream::OnReadDone(bool ok) {
       }
     }
   }
-  for (const auto& [key, push] : unfinished) AnswerParts(push, absl::CancelledError("the push's other parts never came"));
+  for (const auto& [key, push] : unfinished)
+    AnswerParts(push, absl::CancelledError("the push's other parts never came"));
   CancelAll(waiting);
   if (!violation.ok()) return Close(violation);
   if (ok) context_->executor.Post([self = shared_from_this(), received] { self->Handle(received); });
@@ -203,8 +205,7 @@ void DataStream::Handle(const std::shared_ptr<Received>& received) {
   const ParsedRequest& request = received->request;
   const int64_t bytes = received->message.chain().size();
   if (bytes > context_->limits.max_message_bytes && request.kind != Kind::kCancel) {
-    const absl::Status status =
-        TooLarge("a request", bytes, context_->limits.max_message_bytes, "--max_message_bytes");
+    const absl::Status status = TooLarge("a request", bytes, context_->limits.max_message_bytes, "--max_message_bytes");
     std::shared_ptr<Pull> pull;
     {
       MutexLock lock(&mu_);
@@ -232,7 +233,8 @@ void DataStream::Handle(const std::shared_ptr<Received>& received) {
     queued_bytes_ -= bytes;
     unfinished = TakeUnfinished();
   }
-  for (const auto& [key, push] : unfinished) AnswerParts(push, absl::CancelledError("the push's other parts never came"));
+  for (const auto& [key, push] : unfinished)
+    AnswerParts(push, absl::CancelledError("the push's other parts never came"));
   Proceed();
 }
 
@@ -260,8 +262,8 @@ absl::Status DataStream::PreparePull(const Received& received, Pull* pull) const
           absl::StrCat("pull from table ", table.table, ": unknown wire type ", table.wire_type));
     }
     if (table.width != 0 && table.width != width) {
-      return absl::InvalidArgumentError(absl::StrCat("pull from table ", table.table, ": it has width ", width,
-                                                     ", the request says ", table.width));
+      return absl::InvalidArgumentError(
+          absl::StrCat("pull from table ", table.table, ": it has width ", width, ", the request says ", table.width));
     }
     tables.push_back({n, n * width});
     key_bytes += n * sizeof(uint64_t);
@@ -281,8 +283,8 @@ absl::Status DataStream::PreparePull(const Received& received, Pull* pull) const
     chain.Copy(dense.blocks, numbers.data());
     for (const uint64_t block : numbers) {
       if (block >= static_cast<uint64_t>(DenseBlocks(size))) {
-        return absl::InvalidArgumentError(absl::StrCat("pull of dense parameter ", dense.dense, ": no block ", block,
-                                                       " in ", size, " floats"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("pull of dense parameter ", dense.dense, ": no block ", block, " in ", size, " floats"));
       }
       value_bytes += DenseBlockSize(size, block) * sizeof(float);
     }
@@ -345,10 +347,10 @@ void DataStream::HandlePull(const Received& received) {
   {
     MutexLock lock(&mu_);
     const DataStreamLimits& limits = context_->limits;
-    if (waiting_pulls_ > 0 && (waiting_pulls_ >= limits.max_waiting_pulls ||
-                               waiting_bytes_ + pull->bytes > limits.max_waiting_bytes)) {
-      status = absl::ResourceExhaustedError(absl::StrCat("a stream with ", waiting_pulls_, " waiting pulls of ",
-                                                         waiting_bytes_, " bytes is full"));
+    if (waiting_pulls_ > 0 &&
+        (waiting_pulls_ >= limits.max_waiting_pulls || waiting_bytes_ + pull->bytes > limits.max_waiting_bytes)) {
+      status = absl::ResourceExhaustedError(
+          absl::StrCat("a stream with ", waiting_pulls_, " waiting pulls of ", waiting_bytes_, " bytes is full"));
     } else {
       pull->state = Pull::State::kGiving;
       pull->counted = true;
@@ -358,8 +360,8 @@ void DataStream::HandlePull(const Received& received) {
   }
   if (!status.ok()) return AnswerPull(pull, status);
   context_->plane->Pull(
-      &pull->request,
-      [self = shared_from_this(), pull](const std::string& reason) { self->TellWaiting(pull, reason); }, done);
+      &pull->request, [self = shared_from_this(), pull](const std::string& reason) { self->TellWaiting(pull, reason); },
+      done);
   bool cancel;
   {
     MutexLock lock(&mu_);
@@ -370,8 +372,8 @@ void DataStream::HandlePull(const Received& received) {
 }
 
 void DataStream::AnswerPull(const std::shared_ptr<Pull>& pull, const absl::Status& status) {
-  WireMessage message = status.ok() ? EncodePullReply(pull->id, pull->tables, pull->dense, pull->storage)
-                                    : EncodeError(pull->id, status);
+  WireMessage message =
+      status.ok() ? EncodePullReply(pull->id, pull->tables, pull->dense, pull->storage) : EncodeError(pull->id, status);
   {
     MutexLock lock(&mu_);
     pulls_.erase(pull->id);

@@ -47,9 +47,9 @@ struct DataStreamLimits {
   int64_t max_push_bytes = int64_t{4} << 30;            // of a push in parts, and of a stream's unfinished ones
   int64_t max_queued_bytes = int64_t{64} << 20;         // a stream's requests to be worked on, and unsent replies
   int64_t max_queued_requests = 256;
-  int64_t max_waiting_pulls = 1024;                     // a stream's
-  int64_t max_waiting_bytes = int64_t{1} << 30;         // of their replies, beside one pull of any size
-  int threads = 2;                                      // that work on requests
+  int64_t max_waiting_pulls = 1024;              // a stream's
+  int64_t max_waiting_bytes = int64_t{1} << 30;  // of their replies, beside one pull of any size
+  int threads = 2;                               // that work on requests
 };
 
 // What the streams of one service share.
@@ -100,8 +100,8 @@ class DataStream final : public grpc::ServerGenericBidiReactor, public std::enab
     int64_t bytes = 0;              // of the storage
     State state = State::kQueued;   // these four: under mu_
     bool cancelled = false;
-    bool counted = false;           // among the waiting ones
-    bool telling = false;           // a Waiting is on its way
+    bool counted = false;  // among the waiting ones
+    bool telling = false;  // a Waiting is on its way
   };
   struct Part {
     bool here = false;
@@ -152,14 +152,14 @@ class DataStream final : public grpc::ServerGenericBidiReactor, public std::enab
   Mutex mu_;
   std::shared_ptr<DataStream> self_ ABSL_GUARDED_BY(mu_);  // until OnDone
   bool reading_ ABSL_GUARDED_BY(mu_) = false;
-  int starting_reads_ ABSL_GUARDED_BY(mu_) = 0;     // threads inside StartRead
+  int starting_reads_ ABSL_GUARDED_BY(mu_) = 0;  // threads inside StartRead
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool read_closed_ ABSL_GUARDED_BY(mu_) = false;  // the client sends no more
   bool closed_ ABSL_GUARDED_BY(mu_) = false;       // nothing but Finish is left to do
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  grpc::Status status_ ABSL_GUARDED_BY(mu_);       // to finish with
-  int64_t unhandled_ ABSL_GUARDED_BY(mu_) = 0;     // requests that the executor has
-  int64_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;    // requests whose last reply is not queued yet
+  grpc::Status status_ ABSL_GUARDED_BY(mu_);     // to finish with
+  int64_t unhandled_ ABSL_GUARDED_BY(mu_) = 0;   // requests that the executor has
+  int64_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;  // requests whose last reply is not queued yet
   int64_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t waiting_pulls_ ABSL_GUARDED_BY(mu_) = 0;
