@@ -8,6 +8,9 @@ source "$(dirname "$0")/lib.sh"
 # prints, among whatever else, the line "NAME VALUE" to stdout.
 FIGURES=(
   "lookup_vs_map >=1.4 //tests/bench/server/table:lookup_bench"
+  "pull_tcp_vs_socket >=0.55 //tests/bench/worker:transport_bench pull_tcp_vs_socket"
+  "pull_unix_vs_socket >=0.6 //tests/bench/worker:transport_bench pull_unix_vs_socket"
+  "push_tcp_vs_socket >=0.35 //tests/bench/worker:transport_bench push_tcp_vs_socket"
   "train_local_samples_s >=120000 //tests/bench/worker:train_local_bench bazel-bin/worker/examples/ctr/rowan-ctr"
 )
 

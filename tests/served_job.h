@@ -221,7 +221,10 @@ struct TestPull {
   }
   void Start(DataPlane* plane) {
     plane->Pull(
-        &request, [this](const std::string& what) { if (!waits.IsSet()) waits.Set(what); },
+        &request,
+        [this](const std::string& what) {
+          if (!waits.IsSet()) waits.Set(what);
+        },
         [this](absl::Status status) { answer.Set(status); });
   }
   absl::Status Run(DataPlane* plane) {

@@ -169,7 +169,8 @@ bool FieldReader::Fail(absl::string_view what) {
 }
 
 absl::Status FieldReader::Error(absl::string_view what) const {
-  return absl::InvalidArgumentError(absl::StrCat(message_, " field ", tag_ >> 3, " at byte ", field_offset_, ": ", what));
+  return absl::InvalidArgumentError(
+      absl::StrCat(message_, " field ", tag_ >> 3, " at byte ", field_offset_, ": ", what));
 }
 
 }  // namespace rowan

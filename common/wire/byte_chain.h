@@ -69,7 +69,8 @@ class ByteChain {
 //
 //   FieldReader reader(&chain, range, "Section");
 //   while (reader.Next()) {
-//     switch (reader.tag()) { case WireTag(1, kVarintFormat): shard = reader.value(); ... }  // unknown ones: do nothing
+//     switch (reader.tag()) { case WireTag(1, kVarintFormat): shard = reader.value(); ... }  // unknown ones: do
+//     nothing
 //   }
 //   ROWAN_RETURN_IF_ERROR(reader.status());
 class FieldReader {

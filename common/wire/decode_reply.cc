@@ -122,14 +122,16 @@ class ReplyParser {
   std::string message_;
 };
 
-absl::Status Unfit(absl::string_view what) { return absl::InternalError(absl::StrCat("a pull's reply does not fit: ", what)); }
+absl::Status Unfit(absl::string_view what) {
+  return absl::InternalError(absl::StrCat("a pull's reply does not fit: ", what));
+}
 
 // Floats of a row as the reply has them, or Internal.
 absl::StatusOr<size_t> CheckTable(const TablePull& pull, const ParsedRows& rows) {
   const size_t n = pull.keys.size();
   const auto unfit = [&] {
-    return Unfit(absl::StrCat("table ", pull.table, ", ", n, " keys, room for ", pull.rows.size(), " floats: ",
-                              rows.rows.size, " bytes of rows, ", rows.outcomes.size, " outcomes"));
+    return Unfit(absl::StrCat("table ", pull.table, ", ", n, " keys, room for ", pull.rows.size(),
+                              " floats: ", rows.rows.size, " bytes of rows, ", rows.outcomes.size, " outcomes"));
   };
   if (n == 0) {
     if (rows.rows.size != 0 || rows.outcomes.size != 0) return unfit();

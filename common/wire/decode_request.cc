@@ -306,8 +306,9 @@ absl::Status CheckGradients(uint32_t shard, const ParsedGradients& table) {
                     : n != 0         ? table.gradients.size % (n * sizeof(float)) == 0
                                      : table.gradients.size == 0;
   if (!fits) {
-    return BadGradients(shard, table, absl::StrCat(n, " keys of width ", table.width, ", ", table.gradients.size,
-                                                   " bytes of gradients"));
+    return BadGradients(
+        shard, table,
+        absl::StrCat(n, " keys of width ", table.width, ", ", table.gradients.size, " bytes of gradients"));
   }
   return absl::OkStatus();
 }
@@ -374,9 +375,10 @@ absl::StatusOr<PushRequest> DecodePush(const ByteChain& chain, const ParsedReque
     }
     for (; d < parsed.dense_end; ++d) {
       const ParsedDenseGradient& dense = request.push_dense[d];
-      section.dense.push_back({dense.dense, dense.block,
-                               {reinterpret_cast<const float*>(copy(dense.gradient)),
-                                dense.gradient.size / sizeof(float)}});
+      section.dense.push_back(
+          {dense.dense,
+           dense.block,
+           {reinterpret_cast<const float*>(copy(dense.gradient)), dense.gradient.size / sizeof(float)}});
     }
   }
   return push;

@@ -10,8 +10,9 @@ grpc::ByteBuffer ToByteBuffer(WireMessage message) {
   std::vector<grpc::Slice> slices;
   slices.reserve(message.pieces.size());
   for (WirePiece& piece : message.pieces) {
-    slices.emplace_back(const_cast<char*>(piece.bytes.data()), piece.bytes.size(),
-                        [](void* owner) { delete static_cast<Owner*>(owner); }, new Owner(std::move(piece.owner)));
+    slices.emplace_back(
+        const_cast<char*>(piece.bytes.data()), piece.bytes.size(),
+        [](void* owner) { delete static_cast<Owner*>(owner); }, new Owner(std::move(piece.owner)));
   }
   return grpc::ByteBuffer(slices.data(), slices.size());
 }

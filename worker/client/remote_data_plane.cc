@@ -49,7 +49,10 @@ struct PullInParts {
 
 struct PushInParts {
   PushInParts(std::vector<size_t> s, DataPlane::PushDone d)
-      : sections(std::move(s)), outcomes(sections.size()), refused_rows(sections.size()), parts(sections.size()),
+      : sections(std::move(s)),
+        outcomes(sections.size()),
+        refused_rows(sections.size()),
+        parts(sections.size()),
         done(std::move(d)) {}
   const std::vector<size_t> sections;                 // of each part
   std::vector<std::vector<SectionOutcome>> outcomes;  // of each part: each is written by its own reply
@@ -97,9 +100,8 @@ std::shared_ptr<RemoteStream> RemoteDataPlane::CurrentStream() {
 
 void RemoteDataPlane::WatchDeadlines() {
   // Often enough for the shortest deadline to be kept within a tenth.
-  const absl::Duration pause =
-      std::max(absl::Milliseconds(1),
-               std::min(absl::Seconds(1), std::min(options_.deadline, options_.cancel_deadline) / 10));
+  const absl::Duration pause = std::max(
+      absl::Milliseconds(1), std::min(absl::Seconds(1), std::min(options_.deadline, options_.cancel_deadline) / 10));
   mu_.Lock();
   while (!closing_) {
     closing_changed_.WaitWithTimeout(&mu_, pause);
@@ -132,8 +134,7 @@ absl::Status RemoteDataPlane::Hello(const RequestHeader& header, HelloReply* rep
     result->done = true;
     result->changed.SignalAll();
   };
-  CurrentStream()->Send(std::move(call),
-                        [&](uint64_t id) { return EncodeHello(id, header, options_.token); });
+  CurrentStream()->Send(std::move(call), [&](uint64_t id) { return EncodeHello(id, header, options_.token); });
   MutexLock lock(&result->mu);
   while (!result->done) result->changed.WaitWithTimeout(&result->mu, absl::Seconds(1));
   if (result->status.ok()) *reply = result->reply;
@@ -204,8 +205,7 @@ void RemoteDataPlane::Push(PushRequest request, PushDone done) {
       }
       push->done(std::move(whole));
     };
-    stream->Send(std::move(call),
-                 [&](uint64_t id) { return EncodePush(id, (*split)[i], i, parts, options_.token); });
+    stream->Send(std::move(call), [&](uint64_t id) { return EncodePush(id, (*split)[i], i, parts, options_.token); });
   }
 }
 

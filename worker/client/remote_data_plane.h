@@ -30,12 +30,12 @@ namespace rowan {
 class RemoteDataPlane final : public DataPlane {
  public:
   struct Options {
-    std::string address;               // of the server: see common/channel.h
-    ChannelOptions channel = {};       // max_message_bytes: larger requests are split
+    std::string address;                          // of the server: see common/channel.h
+    ChannelOptions channel = {};                  // max_message_bytes: larger requests are split
     absl::Duration deadline = absl::Minutes(10);  // of each call
     // How long a server may take to answer that a pull is cancelled.
     absl::Duration cancel_deadline = absl::Seconds(5);
-    std::string token = {};            // sent with every request
+    std::string token = {};  // sent with every request
   };
 
   // Does not connect. The errors of MakeChannel.
@@ -66,7 +66,7 @@ class RemoteDataPlane final : public DataPlane {
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<RemoteStream> stream_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<RemoteStream>> failed_ ABSL_GUARDED_BY(mu_);  // that still tell their calls
-  std::thread watcher_;  // joined by the destructor
+  std::thread watcher_;                                                     // joined by the destructor
 };
 
 }  // namespace rowan

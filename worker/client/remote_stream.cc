@@ -171,7 +171,8 @@ void RemoteStream::Close() {
 absl::Status RemoteStream::Failure(const grpc::Status& status) const {
   if (!reason_.ok()) return reason_;
   const absl::Status seen = FromGrpcStatus(status);
-  const std::string message = absl::StrCat("server ", address_, ": ", seen.ok() ? "it ended the stream" : seen.message());
+  const std::string message =
+      absl::StrCat("server ", address_, ": ", seen.ok() ? "it ended the stream" : seen.message());
   switch (seen.code()) {
     // Calling again would not help.
     case absl::StatusCode::kInvalidArgument:

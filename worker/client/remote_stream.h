@@ -32,9 +32,9 @@ class RemoteStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
  public:
   struct Call {
     absl::Time deadline;
-    absl::Duration patience;              // deadline less the time of the call, for its error
-    const void* cancel_key = nullptr;     // see Cancel
-    DataPlane::PullWaiting waiting;       // may be null
+    absl::Duration patience;           // deadline less the time of the call, for its error
+    const void* cancel_key = nullptr;  // see Cancel
+    DataPlane::PullWaiting waiting;    // may be null
     // The end of the call: its reply, or null and an error. The reply's own status is OK.
     std::function<void(const absl::Status& status, const ByteChain* chain, const ParsedReply* reply)> done;
   };
@@ -84,11 +84,11 @@ class RemoteStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc
   std::shared_ptr<RemoteStream> self_ ABSL_GUARDED_BY(mu_);  // until OnDone
   uint64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  int starting_ ABSL_GUARDED_BY(mu_) = 0;        // threads inside StartWrite
-  bool broken_ ABSL_GUARDED_BY(mu_) = false;     // nothing may be started any more
-  bool hold_ ABSL_GUARDED_BY(mu_) = true;        // keeps gRPC from ending the stream
+  int starting_ ABSL_GUARDED_BY(mu_) = 0;     // threads inside StartWrite
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;  // nothing may be started any more
+  bool hold_ ABSL_GUARDED_BY(mu_) = true;     // keeps gRPC from ending the stream
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Status reason_ ABSL_GUARDED_BY(mu_);     // why this side ended it; OK: it did not
+  absl::Status reason_ ABSL_GUARDED_BY(mu_);  // why this side ended it; OK: it did not
   std::deque<WireMessage> requests_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, Entry> calls_ ABSL_GUARDED_BY(mu_);
 };

@@ -15,8 +15,8 @@ namespace rowan {
 // alone.
 std::vector<PullRequest> SplitPull(const PullRequest& request, int64_t max_bytes);
 
-// The request's sections in shares, each below `max_bytes` on the wire. ResourceExhausted, naming shard and limit, for a
-// section that alone is too large.
+// The request's sections in shares, each below `max_bytes` on the wire. ResourceExhausted, naming shard and limit, for
+// a section that alone is too large.
 absl::StatusOr<std::vector<PushRequest>> SplitPush(PushRequest request, int64_t max_bytes);
 
 }  // namespace rowan

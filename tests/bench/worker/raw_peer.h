@@ -1,6 +1,6 @@
 // RawPeer: what a transport is measured against: the same number of bytes through a bare socket, from and into user
-// memory, without anything that looks at them. As a server of rows would, it sends what lies anywhere in a gigabyte, and
-// the client receives into as many buffers as it has calls in flight.
+// memory, without anything that looks at them. As a server of rows would, it sends what lies anywhere in a gigabyte,
+// and the client receives into as many buffers as it has calls in flight.
 //
 // A message is its length (8 bytes), the length wanted of the answer (8 bytes), and bytes. An answer is bytes.
 #ifndef ROWAN_TESTS_BENCH_WORKER_RAW_PEER_H_

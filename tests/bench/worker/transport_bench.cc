@@ -1,9 +1,9 @@
 // How fast rows travel, against a bare socket.
 //
 // Starts transport_server, a process of its own with tables of 4 M rows of 64 floats, and prints
-//   pull_tcp_vs_socket RATIO   calls/s of pulls over gRPC on TCP, over messages of the same sizes through a raw TCP socket
-//   pull_unix_vs_socket RATIO  the same on Unix sockets
-//   push_tcp_vs_socket RATIO   pushes (Adagrad) over gRPC on TCP, over messages of the same sizes through a raw socket
+//   pull_tcp_vs_socket RATIO   calls/s of pulls over gRPC on TCP, over messages of the same sizes through a raw TCP
+//   socket pull_unix_vs_socket RATIO  the same on Unix sockets push_tcp_vs_socket RATIO   pushes (Adagrad) over gRPC on
+//   TCP, over messages of the same sizes through a raw socket
 // and, to stderr, the spread and a table of latencies. A call is 4096 rows with new keys; 4 are in flight. The two take
 // turns; a figure is the median of the turns' ratios. Pulled rows are compared with the expected ones after each turn.
 // usage: transport_bench [FIGURE | latency] [ROWS]

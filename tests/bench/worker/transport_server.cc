@@ -45,8 +45,8 @@ int Run(int64_t rows, const std::string& folder) {
     ServerOptions server;
     server.listen = listen;
     server.max_message_bytes = service->max_message_bytes();
-    auto started = StartServer(
-        server, [&](grpc::ServerBuilder& builder) { builder.RegisterCallbackGenericService(service); });
+    auto started =
+        StartServer(server, [&](grpc::ServerBuilder& builder) { builder.RegisterCallbackGenericService(service); });
     CHECK(started.ok()) << started.status();
     return *std::move(started);
   };

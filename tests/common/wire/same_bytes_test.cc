@@ -235,8 +235,8 @@ TEST(SameBytesTest, RepliesAreWrittenAsProtobufWritesThem) {
     const auto storage = random.Below(2) ? std::make_shared<int>(0) : nullptr;
     std::vector<std::vector<float>> floats;
     if (reply.has_status()) {
-      message = EncodeError(reply.id(), absl::Status(static_cast<absl::StatusCode>(reply.status().code()),
-                                                     reply.status().message()));
+      message = EncodeError(
+          reply.id(), absl::Status(static_cast<absl::StatusCode>(reply.status().code()), reply.status().message()));
     } else if (reply.has_hello()) {
       message = EncodeHelloReply(reply.id(),
                                  {reply.hello().applied(), reply.hello().holds_push(), reply.hello().committed()});

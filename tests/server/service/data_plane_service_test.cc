@@ -41,7 +41,8 @@ constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
 class PlainClient {
  public:
   explicit PlainClient(const std::string& address)
-      : stub_(proto::DataPlane::NewStub(*MakeChannel(address))), stream_((Deadline(&context_), stub_->Exchange(&context_))) {}
+      : stub_(proto::DataPlane::NewStub(*MakeChannel(address))),
+        stream_((Deadline(&context_), stub_->Exchange(&context_))) {}
   ~PlainClient() {
     context_.TryCancel();
     if (!finished_) (void)stream_->Finish();
@@ -97,11 +98,12 @@ std::string Bytes(const std::vector<T>& values) {
 TEST(DataPlaneServiceTest, PlainProtobufClientPullsAndPushes) {
   ServedJob job(Transport::kTcp, proto::JobSpec::ASYNC, 1);
   PlainClient client(job.address());
-  EXPECT_TRUE(client.Call([&] {
-                       auto request = client.Request(1);
-                       request.mutable_hello();
-                       return request;
-                     }())
+  EXPECT_TRUE(client
+                  .Call([&] {
+                    auto request = client.Request(1);
+                    request.mutable_hello();
+                    return request;
+                  }())
                   .has_hello());
   proto::DataRequest pull = client.Request(2);
   proto::TableKeys* const keys = pull.mutable_pull()->add_tables();

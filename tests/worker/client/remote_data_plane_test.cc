@@ -30,7 +30,8 @@ using ::testing::HasSubstr;
 constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 
 TEST(RemoteDataPlaneTest, BadAddressesAreRefused) {
-  EXPECT_THAT(RemoteDataPlane::Create({"no address"}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no address")));
+  EXPECT_THAT(RemoteDataPlane::Create({"no address"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no address")));
 }
 
 TEST(RemoteDataPlaneTest, DeadlinesSayWhatWasWaitedFor) {
@@ -42,8 +43,9 @@ TEST(RemoteDataPlaneTest, DeadlinesSayWhatWasWaitedFor) {
   ASSERT_OK(PushAndWait(plane->get(), PushOf(From(0, 0), {1}, 1)).status);
   TestPull pull(From(0, 1), {1});
   pull.request.committed = 1;
-  EXPECT_THAT(pull.Run(plane->get()), StatusIs(absl::StatusCode::kDeadlineExceeded,
-                                               AllOf(HasSubstr(job.address()), HasSubstr("within 2.5s: still waiting for rank 1"))));
+  EXPECT_THAT(pull.Run(plane->get()),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       AllOf(HasSubstr(job.address()), HasSubstr("within 2.5s: still waiting for rank 1"))));
   // The server let go of it, and others are not concerned.
   TestPull lookup(From(0, 1), {1});
   EXPECT_OK(lookup.Lookup(plane->get()));
@@ -54,13 +56,15 @@ TEST(RemoteDataPlaneTest, NobodyThereIsUnavailable) {
   ASSERT_OK(plane);
   HelloReply hello;
   EXPECT_THAT((*plane)->Hello(From(0, 0), &hello), StatusIs(kUnavailable, HasSubstr("server 127.0.0.1:1: ")));
-  EXPECT_THAT(PushAndWait(plane->get(), PushOf(From(0, 0), {1}, 1)).status, StatusIs(kUnavailable, HasSubstr("127.0.0.1:1")));
+  EXPECT_THAT(PushAndWait(plane->get(), PushOf(From(0, 0), {1}, 1)).status,
+              StatusIs(kUnavailable, HasSubstr("127.0.0.1:1")));
 }
 
 // Pending calls fail when the server goes, the next ones find the one that comes back.
 TEST(RemoteDataPlaneTest, ReconnectsWhenCalledAfterAFailure) {
   ServedJob job(Transport::kLocal, proto::JobSpec::SYNC, 2);
-  auto served = std::make_unique<ServedPlane>(job.job()->data_plane(), EngineSizes(job.job()->engine()), Transport::kTcp);
+  auto served =
+      std::make_unique<ServedPlane>(job.job()->data_plane(), EngineSizes(job.job()->engine()), Transport::kTcp);
   const std::string address = served->address();
   const auto plane = RemoteDataPlane::Create({address});
   ASSERT_OK(plane);
@@ -171,7 +175,7 @@ TEST_F(SplitTest, PartsOfAPushAreOnePush) {
       const PushReply reply = PushAndWait(plane.get(), PushOf(From(0, 0), keys, 0.5));
       ASSERT_OK(reply.status);
       EXPECT_EQ(reply.outcomes.size(), ServedJob::kShards);
-      EXPECT_THAT(reply.outcomes, Each(again                            ? SectionOutcome::kDuplicate
+      EXPECT_THAT(reply.outcomes, Each(again                          ? SectionOutcome::kDuplicate
                                        : mode == proto::JobSpec::SYNC ? SectionOutcome::kHeld
                                                                       : SectionOutcome::kApplied));
     }
