@@ -87,6 +87,12 @@ class StartTest(unittest.TestCase):
             self.assertEqual(second.ends(), 1)
             second.says("the advertised address %s leads the coordinator to another server" % address)
 
+    def test_advertised_address_of_the_coordinator_that_leads_nowhere_is_named(self):
+        with Cluster() as cluster:
+            nowhere = "127.0.0.1:%d" % free_port()
+            coordinator = cluster.coordinator("--advertise=" + nowhere)
+            coordinator.says("the advertised address %s cannot be reached from this host" % nowhere)
+
     def test_all_addresses_of_a_host_cannot_be_advertised(self):
         with Cluster() as cluster:
             coordinator = cluster.coordinator()
@@ -148,6 +154,14 @@ class EndTest(unittest.TestCase):
                     start = time.monotonic()
                     self.assertEqual(process.ends(limit=10), 128 + number, process.log())
                     self.assertLess(time.monotonic() - start, 5)
+
+    def test_second_signal_ends_a_process_at_once(self):
+        with Cluster() as cluster:
+            # A signal that finds the process still ending; one that has ended is as good.
+            coordinator = cluster.coordinator()
+            coordinator.signal(TERM)
+            coordinator.signal(INT)
+            self.assertIn(coordinator.ends(limit=5), (128 + TERM, 128 + INT))
 
     def test_server_that_ends_makes_room_before_the_job_begins(self):
         with Cluster() as cluster:
