@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "glog/logging.h"
+#include "server/service/refusal.h"
 
 namespace rowan {
 
@@ -162,7 +163,8 @@ void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
   ApplyCounts counts;
   reply.status = engine_->ApplyOnce(request, &reply.outcomes, &counts);
   reply.refused_rows = counts.refused_rows;
-  Count(counts);
+  const PushRequest* const pushes[] = {&request};
+  Count(counts, pushes);
   {
     MutexLock lock(&mu_);
     arriving_.erase(arriving_.find(sender));
@@ -173,7 +175,7 @@ void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
   Advance();
 }
 
-void ParameterServer::Count(const ApplyCounts& counts) {
+void ParameterServer::Count(const ApplyCounts& counts, absl::Span<const PushRequest* const> pushes) {
   ApplyCounts total;
   {
     MutexLock lock(&mu_);
@@ -181,8 +183,9 @@ void ParameterServer::Count(const ApplyCounts& counts) {
     total = counts_;
   }
   if (counts.refused_rows > 0 || counts.refused_dense > 0) {
-    LOG_EVERY_N(WARNING, 100) << "refused gradients with NaN or infinity: " << total.refused_rows << " rows and "
-                              << total.refused_dense << " dense parameters so far";
+    LOG_EVERY_N(WARNING, 100) << "refused gradients with NaN or infinity: " << DescribeRefusal(*engine_, counts, pushes)
+                              << "; " << total.refused_rows << " rows and " << total.refused_dense
+                              << " dense parameters so far";
   }
 }
 
@@ -233,7 +236,7 @@ void ParameterServer::Advance() {
         in_rank_order.push_back(&push);
       }
       const ApplyCounts counts = engine_->ApplyStep(in_rank_order, weight, step);
-      Count(counts);
+      Count(counts, in_rank_order);
       pushes.clear();
       mu_.Lock();
       board_.MarkApplied();

@@ -87,7 +87,7 @@ class ParameterServer final : public DataPlane {
   void PushOnArrival(const PushRequest& request, PushDone done) ABSL_LOCKS_EXCLUDED(mu_);
   static void Answer(const WaitingPull& pull, const absl::Status& status);
   bool AppliesOlder(const RequestHeader& header) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Count(const ApplyCounts& counts) ABSL_LOCKS_EXCLUDED(mu_);
+  void Count(const ApplyCounts& counts, absl::Span<const PushRequest* const> pushes) ABSL_LOCKS_EXCLUDED(mu_);
   void TellWaiting() ABSL_LOCKS_EXCLUDED(mu_);
 
   const uint64_t generation_;

@@ -124,6 +124,7 @@ void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scrat
     for (const GradientMerge::Sum& sum : batch) {
       if (!ScaleAll(sum.gradient, scale, width, gradient)) {
         ++counts->refused_rows;
+        if (!counts->first_row.has_value()) counts->first_row = RefusedRow{schema.id(), sum.key};
         continue;
       }
       char* block = table->Find(sum.hash, sum.key);
@@ -186,6 +187,7 @@ ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, 
   }
   dense.Sum(scale, pool_);
   const std::vector<uint32_t> refused_dense = RefusedDense(pushes, dense, &total.refused_dense);
+  if (total.refused_dense > 0) total.first_dense = refused_dense.front();
   // A task is a run of shards: enough of them to share the scratch memory, few enough to spread the work.
   const int64_t tasks = std::min<int64_t>(placement_.num_shards(), pool_->size() * 8);
   std::vector<ApplyCounts> counts(tasks);
@@ -256,7 +258,10 @@ absl::Status ShardEngine::ApplyOnce(const PushRequest& push, std::vector<Section
   });
   for (const ApplyCounts& c : counts) *total += c;
   // Refused once: not again when the push comes again.
-  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total->refused_dense = counted_dense;
+  if (counted_dense > 0 && absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) {
+    total->refused_dense = counted_dense;
+    total->first_dense = refused_dense.front();
+  }
   for (const absl::Status& status : statuses) {
     if (status.ok()) continue;
     outcomes->clear();

@@ -27,6 +27,8 @@ ApplyCounts& ApplyCounts::operator+=(const ApplyCounts& other) {
   born_rows += other.born_rows;
   refused_rows += other.refused_rows;
   refused_dense += other.refused_dense;
+  if (!first_row.has_value()) first_row = other.first_row;
+  if (!first_dense.has_value()) first_dense = other.first_dense;
   return *this;
 }
 

@@ -20,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "common/data_plane.h"
 #include "common/digest.h"
@@ -37,6 +38,11 @@
 
 namespace rowan {
 
+struct RefusedRow {
+  uint32_t table = 0;
+  uint64_t key = 0;
+};
+
 struct ApplyCounts {
   int64_t updated_rows = 0;  // born ones included
   int64_t born_rows = 0;
@@ -44,6 +50,8 @@ struct ApplyCounts {
   // Dense parameters whose whole update was refused. Of those that the push names, the ones whose first block is here:
   // so the sum over all servers counts each once.
   int64_t refused_dense = 0;
+  absl::optional<RefusedRow> first_row;  // one of the refused rows
+  absl::optional<uint32_t> first_dense;  // the lowest id of the refused dense parameters
 
   ApplyCounts& operator+=(const ApplyCounts& other);
 };
