@@ -18,8 +18,9 @@
 ABSL_FLAG(std::string, coordinators, "", "The coordinator of the cluster.");
 ROWAN_FLAG_CHECK(coordinators, "HOST:PORT or [IPv6]:PORT", rowan::IsTcpAddress);
 ABSL_FLAG(std::string, unix_socket, "", "Path of a Unix socket for clients on this host; empty: none.");
-ROWAN_FLAG_CHECK(unix_socket, "a path of at most 107 bytes",
-                 [](const std::string& path) { return path.empty() || rowan::ParseAddress("unix:" + path).ok(); });
+ROWAN_FLAG_CHECK(unix_socket, "an absolute path of at most 107 bytes", [](const std::string& path) {
+  return path.empty() || (path[0] == '/' && rowan::ParseAddress("unix:" + path).ok());
+});
 ABSL_FLAG(std::string, name, "", "Unique in the cluster, at most 255 bytes; empty: the advertised address.");
 ROWAN_FLAG_CHECK(name, "a name of at most 255 bytes", [](const std::string& name) { return name.size() <= 255; });
 ABSL_FLAG(int32_t, threads, 0, "Threads that work on a request; 0: one a core.");

@@ -69,6 +69,13 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+// Where others come through a gateway, this host may be the one that cannot: no error.
+void WarnIfUnreachable(const std::string& advertise) {
+  const auto channel = MakeChannel(advertise);
+  if (channel.ok() && (*channel)->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(3))) return;
+  LOG(WARNING) << "the advertised address " << advertise << " cannot be reached from this host";
+}
+
 // Logs what the job does: each change, and every few seconds what it waits for.
 class StateLog {
  public:
@@ -106,6 +113,7 @@ int Run(const Program& program, const CommandLine& line) {
   }
   LOG(INFO) << "a " << JobModeText(options.job) << " job of " << options.num_servers << " servers and "
             << options.job.num_ranks() << " workers; others reach it with --coordinators=" << *advertise;
+  if (line.given.count("advertise") > 0) WarnIfUnreachable(*advertise);
   StateLog log;
   absl::Time stopped = absl::InfiniteFuture();
   while (!interrupt.WaitFor(absl::Milliseconds(50))) {

@@ -73,13 +73,7 @@ std::vector<TableUsage> LocalJob::Usage() const {
 
 ApplyCounts LocalJob::counts() const {
   ApplyCounts total;
-  for (const auto& server : servers_) {
-    const ApplyCounts counts = server->server->counts();
-    total.updated_rows += counts.updated_rows;
-    total.born_rows += counts.born_rows;
-    total.refused_rows += counts.refused_rows;
-    total.refused_dense += counts.refused_dense;
-  }
+  for (const auto& server : servers_) total += server->server->counts();
   return total;
 }
 
@@ -123,9 +117,12 @@ absl::StatusOr<std::unique_ptr<LocalJob>> LocalJob::Restore(const proto::JobSpec
     return absl::Status(error.code(), absl::StrCat(snapshot->directory(), ": ", error.message()));
   }
   // Blocks that are missing would go unnoticed: the rows would simply not be there.
-  if (const std::string digest = job->TotalDigest().ToHex(); digest != manifest.digest()) {
-    return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ", digest,
-                                            ", the manifest says ", manifest.digest()));
+  if (!manifest.digest().empty()) {
+    ROWAN_ASSIGN_OR_RETURN(const Digest expected, Digest::Parse(manifest.digest()));
+    if (const Digest digest = job->TotalDigest(); digest != expected) {
+      return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ",
+                                              digest.ToHex(), ", the manifest says ", expected.ToHex()));
+    }
   }
   for (uint32_t shard = 0; shard < resumed.num_shards(); ++shard) {
     const proto::ShardState state = job->EngineOf(shard)->State(shard);

@@ -22,6 +22,14 @@ absl::Status CheckId(uint32_t id) {
 
 }  // namespace
 
+ApplyCounts& ApplyCounts::operator+=(const ApplyCounts& other) {
+  updated_rows += other.updated_rows;
+  born_rows += other.born_rows;
+  refused_rows += other.refused_rows;
+  refused_dense += other.refused_dense;
+  return *this;
+}
+
 ShardEngine::ShardEngine(Placement placement, ThreadPool* pool, ShardOwnership ownership)
     : placement_(placement), ownership_(std::move(ownership)), pool_(pool), shards_(new Shard[placement.num_shards()]) {
   CHECK(ownership_.owned.empty() || ownership_.owned.size() == placement.num_shards());

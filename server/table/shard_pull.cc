@@ -8,17 +8,6 @@
 #include "server/table/shard_engine.h"
 
 namespace rowan {
-namespace {
-
-// Entries whose cache lines are on their way at once.
-constexpr int64_t kBatch = 64;
-
-void PrefetchBlock(const char* block, int64_t bytes) {
-  for (int64_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(block + offset);
-  __builtin_prefetch(block + bytes - 1);
-}
-
-}  // namespace
 
 absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const {
   std::vector<std::shared_ptr<const TableSchema>> schemas;
@@ -27,6 +16,10 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
     SharedMutexLock lock(&catalog_mu_);
     for (const TablePull& pull : tables) {
       ROWAN_ASSIGN_OR_RETURN(const auto schema, TableLocked(pull.table));
+      if (pull.keys.size() > kMaxKeys) {
+        return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
+                                                       " keys, at most ", kMaxKeys, " at once"));
+      }
       const size_t room = pull.rows.size() / schema->width();
       if (pull.rows.size() % schema->width() != 0 || (pull.places.empty() && room != pull.keys.size())) {
         return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
@@ -85,6 +78,7 @@ void ShardEngine::PullRows(absl::Span<const TablePull> tables,
     const KeyPlan::Wave wave = waves[w];
     for (uint32_t s = wave.first_shard; s < wave.end_shard; ++s) shards_[s].mu.LockShared();
     const absl::Span<const KeyPlan::Entry> entries = plan.Shards(wave.first_shard, wave.end_shard);
+    constexpr int64_t kBatch = ShardTable::kBatch;
     const ShardTable* in_shard[kBatch];  // null where the shard has no row of the table
     for (size_t begin = 0; begin < entries.size(); begin += kBatch) {
       const absl::Span<const KeyPlan::Entry> batch = entries.subspan(begin, kBatch);
@@ -96,7 +90,7 @@ void ShardEngine::PullRows(absl::Span<const TablePull> tables,
       }
       for (size_t i = 0; i < batch.size(); ++i) {
         const char* guess = in_shard[i] == nullptr ? nullptr : in_shard[i]->Guess(batch[i].hash);
-        if (guess != nullptr) PrefetchBlock(guess, kRowHeaderBytes + 4 * schemas[batch[i].table]->width());
+        if (guess != nullptr) PrefetchBlock</*kToWrite=*/false>(guess, kRowHeaderBytes + 4 * schemas[batch[i].table]->width());
       }
       for (size_t i = 0; i < batch.size(); ++i) {
         const KeyPlan::Entry entry = batch[i];

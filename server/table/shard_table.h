@@ -18,8 +18,18 @@
 
 namespace rowan {
 
+// Brings a block's cache lines on their way, for reading or for writing too.
+template <bool kToWrite>
+void PrefetchBlock(const char* block, int64_t bytes) {
+  for (int64_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(block + offset, kToWrite);
+  __builtin_prefetch(block + bytes - 1, kToWrite);
+}
+
 class ShardTable {
  public:
+  // Rows in a batch: few enough for the memory system to bring at once.
+  static constexpr int64_t kBatch = 64;
+
   ShardTable(std::shared_ptr<const TableSchema> schema, Placement placement, ChunkPool* pool)
       : schema_(std::move(schema)), placement_(placement), arena_(schema_->row_bytes(), pool) {}
 

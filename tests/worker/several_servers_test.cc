@@ -83,7 +83,7 @@ std::vector<uint64_t> EdgeKeys(uint32_t num_shards) {
 absl::Status Train(Client* client, uint64_t steps) {
   ROWAN_ASSIGN_OR_RETURN(const Table ads, client->OpenTable(TableOf("ads", 5, proto::Optimizer::ADAGRAD, 0.1f)));
   ROWAN_ASSIGN_OR_RETURN(const Table users, client->OpenTable(TableOf("users", 2, proto::Optimizer::ADAM, 0.1f)));
-  ROWAN_ASSIGN_OR_RETURN(const Dense tower, client->OpenDense(DenseOf("tower", 60000, proto::Optimizer::FTRL, 0.1f)));
+  ROWAN_ASSIGN_OR_RETURN(const Dense tower, client->OpenDense(DenseOf("tower", 28000, proto::Optimizer::FTRL, 0.1f)));
   const uint64_t own_steps = steps - client->rank() * 3;
   for (uint64_t t = 0; t < own_steps; ++t) {
     std::mt19937_64 random(t * 100 + client->rank());
@@ -91,7 +91,7 @@ absl::Status Train(Client* client, uint64_t steps) {
     std::vector<uint64_t> keys(t % 4 == 3 ? 0 : t % 4 == 2 ? 1 : random() % 200), others(random() % 50);
     for (uint64_t& key : keys) key = random() % 150;
     for (uint64_t& key : others) key = ~uint64_t{0} - random() % 40;
-    std::vector<float> ads_rows(keys.size() * 5), users_rows(others.size() * 2), weights(60000);
+    std::vector<float> ads_rows(keys.size() * 5), users_rows(others.size() * 2), weights(28000);
     ROWAN_RETURN_IF_ERROR(
         step.Pull({{ads, keys, absl::MakeSpan(ads_rows)}, {users, others, absl::MakeSpan(users_rows)}},
                   {{tower, absl::MakeSpan(weights)}})
@@ -99,7 +99,7 @@ absl::Status Train(Client* client, uint64_t steps) {
     for (auto* values : {&ads_rows, &users_rows, &weights}) {
       for (float& v : *values) v = std::sin(1000 * v) + static_cast<float>(random() % 1000) * 1e-3f;
     }
-    if (t == 4) weights[50000] = std::numeric_limits<float>::infinity();
+    if (t == 4) weights[25000] = std::numeric_limits<float>::infinity();
     if (keys.size() > 3) ads_rows[7] = std::numeric_limits<float>::quiet_NaN();
     ROWAN_RETURN_IF_ERROR(
         step.Push({{ads, keys, ads_rows}, {users, others, users_rows}}, {{tower, weights}}, keys.size()).Wait());
@@ -443,13 +443,13 @@ TEST(SeveralServersTest, FourThreadsOfBarePushesMoveByExactlyTheirNumber) {
 }
 
 TEST(SeveralServersTest, ADenseGradientThatCannotBeAppliedSomewhereIsRefusedEverywhere) {
-  constexpr int64_t kBlocks = 30;
+  constexpr int64_t kBlocks = 20;
   const struct {
     float value;
     bool refused;
   } cases[] = {{NAN, true}, {-INFINITY, true}, {-1.3e30f, true}, {1.2e30f, false}, {-0.0f, false}};
   for (const auto& [value, refused] : cases) {
-    for (const int servers : {1, 2, 7}) {
+    for (const int servers : {2, 7}) {
       for (const int64_t at : {int64_t{0}, 17 * kDenseBlockFloats + 3, kBlocks * kDenseBlockFloats - 1}) {
         LocalJob job = Servers(JobOf(kSync, 2), servers);
         EXPECT_OK(job.RunRanks([&, value = value, refused = refused](Client* client) -> absl::Status {

@@ -69,6 +69,7 @@ absl::Status WaitForAllWorkers(const std::string& coordinator, absl::Duration de
 absl::StatusOr<ClusterView> ViewCluster(const std::string& coordinator) {
   ROWAN_ASSIGN_OR_RETURN(const proto::ClusterStatus status, AskStatus(coordinator));
   ClusterView view;
+  for (const proto::WorkerStatus& worker : status.workers()) view.samples += worker.position().samples();
   Digest digest;
   for (const proto::ServerAddress& server : status.map().servers()) {
     ROWAN_ASSIGN_OR_RETURN(const proto::ServerStats stats, AskServer(server.tcp()));

@@ -13,8 +13,9 @@
 namespace rowan {
 
 struct ClusterView {
-  int64_t rows = 0;    // of all tables, on all servers
-  std::string digest;  // the model's (common/digest.h), exact while no push is being applied
+  int64_t samples = 0;  // pushed by all workers
+  int64_t rows = 0;     // of all tables, on all servers
+  std::string digest;   // the model's (common/digest.h), exact while no push is being applied
 };
 
 // Waits until every worker of the job has finished. The error of one that failed; DeadlineExceeded, naming who has not
