@@ -1,4 +1,4 @@
-// What the commands share: exit codes, a job from a snapshot, output that is there whole or not at all.
+// What the commands share: exit codes, checks of paths, and the model in a snapshot.
 #ifndef ROWAN_WORKER_EXAMPLES_CTR_CTR_COMMAND_UTIL_H_
 #define ROWAN_WORKER_EXAMPLES_CTR_CTR_COMMAND_UTIL_H_
 
