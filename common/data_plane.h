@@ -3,8 +3,10 @@
 // A worker's client talks to this interface; a server implements it; every transport carries it. Over the local
 // transport the client holds the server itself, and the spans below are the caller's own memory.
 //
-// Calls do not block: `done` is called once, in any thread, possibly before the call returns. The request's memory must
-// stay until then.
+// No call waits for other ranks: `done` is called once, in any thread, possibly before the call returns. The request's
+// memory must stay until then. How long a call takes depends on the transport: over the network it hands the request on
+// and returns; over the local one the caller's thread does the server's work, the copying of rows, and with a step's
+// last push the update of all its rows.
 #ifndef ROWAN_COMMON_DATA_PLANE_H_
 #define ROWAN_COMMON_DATA_PLANE_H_
 

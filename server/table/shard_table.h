@@ -1,7 +1,7 @@
 // ShardTable: the rows of one table in one shard: an index over an arena. Not thread-safe: the shard's lock guards it.
 //
 // Lookups of many keys are written as passes over a batch, so that the memory of many rows is on its way at once:
-// Prefetch (index line), Guess and PrefetchBlock (row lines), then Find.
+// Prefetch (index line), the caller's prefetch of what Guess returns (row lines), then Find.
 #ifndef ROWAN_SERVER_TABLE_SHARD_TABLE_H_
 #define ROWAN_SERVER_TABLE_SHARD_TABLE_H_
 

@@ -90,6 +90,10 @@ absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int th
     return absl::Status(opened.status().code(), absl::StrCat("--model_dir: ", opened.status().message()));
   }
   const std::unique_ptr<SnapshotReader> snapshot = *std::move(opened);
+  for (const std::string& skipped : snapshot->skipped()) {
+    std::fprintf(stderr, "%s: passed over for want of a manifest; the model is %s\n", skipped.c_str(),
+                 snapshot->directory().c_str());
+  }
   const std::string* const text = FindApplicationEntry(snapshot->manifest(), kModelEntry);
   proto::CtrModelSpec spec;
   if (text == nullptr || !google::protobuf::TextFormat::ParseFromString(*text, &spec)) {

@@ -1,10 +1,13 @@
 // rowan-ctr train: a whole job in this process: coordinator, server and workers over the local transport.
 #include <cstdio>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/mutex.h"
 #include "common/progress.h"
 #include "common/snapshot/catalog.h"
@@ -110,17 +113,35 @@ absl::Status TrainAll(const CtrTrainOptions& options, const CtrDataset& dataset,
   return absl::OkStatus();
 }
 
+// How long WriteModel waits for another run that writes its model into the same directory.
+constexpr absl::Duration kModelDirPatience = absl::Minutes(10);
+
+// Adds a snapshot to --model_dir, after those that are there; other runs may add theirs meanwhile.
 absl::Status WriteModel(const CtrTrainOptions& options, const proto::JobPosition& position, LocalJob* job) {
   const std::string root = absl::GetFlag(FLAGS_model_dir);
   if (root.empty()) return absl::OkStatus();
   LocalJob::SnapshotInfo info;
-  ROWAN_ASSIGN_OR_RETURN(const std::vector<SnapshotEntry> there, ListSnapshots(rocksdb::Env::Default(), root));
-  info.id = there.empty() ? 1 : there.back().id + 1;
   info.position = position;
   info.application = ModelApplication(options.model);
-  ROWAN_ASSIGN_OR_RETURN(const std::string path, job->WriteSnapshot(root, info));
-  std::printf("model: %s\n", path.c_str());
-  return absl::OkStatus();
+  const absl::Time give_up = absl::Now() + kModelDirPatience;
+  bool told = false;
+  while (true) {
+    ROWAN_ASSIGN_OR_RETURN(const std::vector<SnapshotEntry> there, ListSnapshots(rocksdb::Env::Default(), root));
+    info.id = there.empty() ? 1 : there.back().id + 1;
+    const absl::StatusOr<std::string> path = job->WriteSnapshot(root, info);
+    if (path.ok()) {
+      std::printf("model: %s\n", path->c_str());
+      return absl::OkStatus();
+    }
+    // Another run took this id just now, or is writing.
+    const bool taken = absl::IsAlreadyExists(path.status());
+    if ((!taken && !absl::IsFailedPrecondition(path.status())) || absl::Now() > give_up) return path.status();
+    if (taken) continue;
+    if (!std::exchange(told, true)) {
+      std::fprintf(stderr, "%s: waiting for another run that writes its model there\n", root.c_str());
+    }
+    absl::SleepFor(absl::Milliseconds(100));
+  }
 }
 
 // `started` tells whether work has begun: until then what fails is what the user gave.
