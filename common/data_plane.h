@@ -90,7 +90,7 @@ struct PushSection {
 struct PushRequest {
   RequestHeader header;
   // Sum of the samples' weights: the optimizer sees gradients times 1 / weight (of all ranks, in sync mode).
-  // 0: the gradients are taken as they are.
+  // 0: the gradients are taken as they are. Otherwise 1e-18 to 1e18.
   double weight = 0;
   std::vector<PushSection> sections;    // ascending by shard, each shard once
   // Dense parameters, ascending, whose gradient is not finite in some block of this push, on whichever server: every
@@ -106,7 +106,7 @@ enum class SectionOutcome : uint8_t {
 };
 
 struct PushReply {
-  absl::Status status;                   // not OK: nothing was taken
+  absl::Status status;                   // not OK: nothing was taken; OutOfRange, a push too old: perhaps a part
   std::vector<SectionOutcome> outcomes;  // one a section, in order
   uint64_t refused_rows = 0;             // NaN or infinity; known at once outside sync mode only
 };

@@ -4,7 +4,8 @@
 # FILES: Criteo TSV, plain or gzip: a file, a directory, a glob, or several separated by commas. Without --test_data the
 # last fifth of the rows is the test. Without --data, 600,000 clicks of a known model are generated: the best AUC that
 # any model could reach on them is printed beside the one reached, and less than LEAST_AUC is a failure.
-# Exits 0, 1 if something failed, 2 for wrong flags or input, 130 after an interrupt.
+# Exits 0, 2 for wrong flags or input found before training starts, 1 if something failed, 128 + signal after an
+# interrupt (130 for SIGINT).
 caller=$PWD
 source "$(dirname "$0")/lib.sh"
 root=$PWD

@@ -117,9 +117,12 @@ absl::StatusOr<std::unique_ptr<LocalJob>> LocalJob::Restore(const proto::JobSpec
     return absl::Status(error.code(), absl::StrCat(snapshot->directory(), ": ", error.message()));
   }
   // Blocks that are missing would go unnoticed: the rows would simply not be there.
-  if (const std::string digest = job->TotalDigest().ToHex(); digest != manifest.digest()) {
-    return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ", digest,
-                                            ", the manifest says ", manifest.digest()));
+  if (!manifest.digest().empty()) {
+    ROWAN_ASSIGN_OR_RETURN(const Digest expected, Digest::Parse(manifest.digest()));
+    if (const Digest digest = job->TotalDigest(); digest != expected) {
+      return absl::DataLossError(absl::StrCat(snapshot->directory(), ": what was restored has the digest ",
+                                              digest.ToHex(), ", the manifest says ", expected.ToHex()));
+    }
   }
   for (uint32_t shard = 0; shard < resumed.num_shards(); ++shard) {
     const proto::ShardState state = job->EngineOf(shard)->State(shard);

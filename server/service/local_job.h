@@ -29,7 +29,7 @@ class LocalJob {
   static absl::StatusOr<std::unique_ptr<LocalJob>> Create(const proto::JobSpec& spec, int threads, int num_servers = 1);
   // A job that goes on where the snapshot was taken, with its tables, rows and number of shards. `spec` says the mode
   // and the ranks; its shards and seed are the snapshot's. Every block is checked against its table
-  // (InvalidArgument), and all of it against the digest in the manifest (DataLoss); errors name the directory. The
+  // (InvalidArgument), and all of it against the manifest's digest, where there is one (DataLoss); errors name the directory. The
   // number of servers may be another one than before.
   static absl::StatusOr<std::unique_ptr<LocalJob>> Restore(const proto::JobSpec& spec, int threads,
                                                            SnapshotReader* snapshot, int num_servers = 1);

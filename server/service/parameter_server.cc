@@ -159,14 +159,10 @@ void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
   }
   if (!reply.status.ok()) return done(std::move(reply));
   if (push_taken_) push_taken_();
-  const absl::StatusOr<ApplyCounts> counts = engine_->ApplyOnce(request, &reply.outcomes);
-  reply.status = counts.status();
-  if (counts.ok()) {
-    reply.refused_rows = counts->refused_rows;
-    Count(*counts);
-  } else {
-    reply.outcomes.clear();
-  }
+  ApplyCounts counts;
+  reply.status = engine_->ApplyOnce(request, &reply.outcomes, &counts);
+  reply.refused_rows = counts.refused_rows;
+  Count(counts);
   {
     MutexLock lock(&mu_);
     arriving_.erase(arriving_.find(sender));

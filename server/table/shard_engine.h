@@ -28,6 +28,7 @@
 #include "common/thread_pool.h"
 #include "proto/snapshot.pb.h"
 #include "server/table/chunk_pool.h"
+#include "server/table/dense_merge.h"
 #include "server/table/dense_schema.h"
 #include "server/table/key_plan.h"
 #include "server/table/push_window.h"
@@ -83,8 +84,11 @@ class ShardEngine {
   std::vector<std::shared_ptr<const TableSchema>> Tables() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
   std::vector<std::shared_ptr<const DenseSchema>> DenseParameters() const ABSL_LOCKS_EXCLUDED(catalog_mu_);
 
-  // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, sizes that do
-  // not fit the width (InvalidArgument naming them), a shard that is not owned (Unavailable naming it).
+  // Of one table in a pull, and of all tables in a push.
+  static constexpr size_t kMaxKeys = size_t{1} << 31;
+
+  // Reads rows and blocks; changes nothing. Checks everything before it writes anything: unknown table, too many
+  // keys, sizes that do not fit the width (InvalidArgument naming them), a shard that is not owned (Unavailable naming it).
   absl::Status Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const;
 
   // Returns OK if Apply would accept the push: tables, widths, sizes, shards of keys and blocks. Wrong ones:
@@ -96,9 +100,10 @@ class ShardEngine {
   ApplyCounts ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step);
 
   // Applies one push, section by section, each exactly once for (rank, number): a section seen before is a duplicate.
-  // `outcomes`: one a section. OutOfRange, with nothing applied, if the number lies so far below the rank's newest
-  // that it cannot be told. REQUIRES: CheckPush accepted it.
-  absl::StatusOr<ApplyCounts> ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes);
+  // `outcomes`: one a section. OutOfRange, with no outcomes, if the number lies so far below the rank's newest that it
+  // cannot be told: with nothing applied, unless the rank's newer pushes came while this one was being applied; then
+  // sections may stay applied. `counts` says what was applied either way. REQUIRES: CheckPush accepted it.
+  absl::Status ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes, ApplyCounts* counts);
 
   // The model digest (common/digest.h), of one shard and of all. REQUIRES: no push is being applied.
   Digest ShardDigest(uint32_t shard) const;
@@ -150,11 +155,13 @@ class ShardEngine {
                 const KeyPlan& plan) const;
   ShardTable* TableIn(Shard* shard, const std::shared_ptr<const TableSchema>& schema)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
-  // Dense parameters to refuse as a whole, ascending: those that a push names, and those whose summed gradient is not
+  // Dense parameters to refuse as a whole, ascending: those that a push names, and those whose mean gradient is not
   // finite in some block here. `counted`: how many of them this server counts.
-  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, float scale, int64_t* counted) const;
-  void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
-                     absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts)
+  std::vector<uint32_t> RefusedDense(absl::Span<const PushRequest* const> pushes, const DenseMerge& merge,
+                                     int64_t* counted) const;
+  void ApplySections(Shard* shard, absl::Span<const PushSection* const> sections,
+                     absl::Span<const DenseMerge::Block> dense, absl::Span<const uint32_t> refused_dense, float scale,
+                     uint64_t step, Scratch* scratch, ApplyCounts* counts)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mu);
   void ApplyRows(ShardTable* table, float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts);
 

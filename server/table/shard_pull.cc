@@ -16,6 +16,10 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
     SharedMutexLock lock(&catalog_mu_);
     for (const TablePull& pull : tables) {
       ROWAN_ASSIGN_OR_RETURN(const auto schema, TableLocked(pull.table));
+      if (pull.keys.size() > kMaxKeys) {
+        return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
+                                                       " keys, at most ", kMaxKeys, " at once"));
+      }
       const size_t room = pull.rows.size() / schema->width();
       if (pull.rows.size() % schema->width() != 0 || (pull.places.empty() && room != pull.keys.size())) {
         return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),

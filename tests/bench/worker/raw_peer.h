@@ -1,5 +1,6 @@
 // RawPeer: what a transport is measured against: the same number of bytes through a bare socket, from and into user
-// memory, without anything that looks at them.
+// memory, without anything that looks at them. As a server of rows would, it sends what lies anywhere in a gigabyte, and
+// the client receives into as many buffers as it has calls in flight.
 //
 // A message is its length (8 bytes), the length wanted of the answer (8 bytes), and bytes. An answer is bytes.
 #ifndef ROWAN_TESTS_BENCH_WORKER_RAW_PEER_H_
@@ -88,26 +89,29 @@ inline int RawConnect(const std::string& path, uint16_t port) {
   return fd;
 }
 
-// Answers one client until it leaves.
-inline void RawServe(int fd) {
-  std::vector<char> in(1), out(1);
+// Answers one client, out of `rows`, until it leaves.
+inline void RawServe(int fd, const std::vector<char>* rows) {
+  std::vector<char> in(1);
   uint64_t lengths[2];
+  uint64_t at = 0;
   while (ReadAll(fd, reinterpret_cast<char*>(lengths), sizeof(lengths))) {
     if (in.size() < lengths[0]) in.resize(lengths[0]);
-    if (out.size() < lengths[1]) out.resize(lengths[1], 'x');
-    if (!ReadAll(fd, in.data(), lengths[0]) || !WriteAll(fd, out.data(), lengths[1])) break;
+    at = (at + (uint64_t{377} << 20)) % (rows->size() - lengths[1]);
+    if (!ReadAll(fd, in.data(), lengths[0]) || !WriteAll(fd, rows->data() + at, lengths[1])) break;
   }
   close(fd);
 }
 
 // `calls` calls, `in_flight` at a time. A second thread would only be in the way: requests are written between answers.
-inline void RawCalls(int fd, int calls, int in_flight, std::vector<char>* request, std::vector<char>* answer) {
-  const uint64_t lengths[2] = {request->size() - sizeof(lengths), answer->size()};
+inline void RawCalls(int fd, int calls, int in_flight, std::vector<char>* request,
+                     std::vector<std::vector<char>>* answers) {
+  const uint64_t lengths[2] = {request->size() - sizeof(lengths), answers->front().size()};
   std::memcpy(request->data(), lengths, sizeof(lengths));
   int sent = 0;
   for (int received = 0; received < calls; ++received) {
     for (; sent < calls && sent < received + in_flight; ++sent) CHECK(WriteAll(fd, request->data(), request->size()));
-    CHECK(ReadAll(fd, answer->data(), answer->size()));
+    std::vector<char>& answer = (*answers)[received % answers->size()];
+    CHECK(ReadAll(fd, answer.data(), answer.size()));
   }
 }
 

@@ -247,15 +247,15 @@ void PrintRatio(const ServerProcess& server, const char* name, bool push, bool o
   const size_t key_bytes = kBatch * sizeof(uint64_t);
   const size_t row_bytes = kBatch * kWidth * sizeof(float);
   std::vector<char> request(kHead + key_bytes + (push ? kBatch * sizeof(uint32_t) + row_bytes : 0));
-  std::vector<char> answer(kHead + (push ? kShards : row_bytes));
+  std::vector<std::vector<char>> answers(kInFlight, std::vector<char>(kHead + (push ? kShards : row_bytes)));
   bench.Run(push, kCallsPerTurn, kInFlight, nullptr);  // warm
-  RawCalls(raw, kCallsPerTurn, kInFlight, &request, &answer);
+  RawCalls(raw, kCallsPerTurn, kInFlight, &request, &answers);
   std::vector<double> ratios, ours, theirs;
   for (int turn = 0; turn < kTurns; ++turn) {
     ours.push_back(bench.Run(push, kCallsPerTurn, kInFlight, nullptr) / kCallsPerTurn);
     if (!push) bench.CheckRows();
     const double start = Seconds();
-    RawCalls(raw, kCallsPerTurn, kInFlight, &request, &answer);
+    RawCalls(raw, kCallsPerTurn, kInFlight, &request, &answers);
     theirs.push_back((Seconds() - start) / kCallsPerTurn);
     ratios.push_back(theirs.back() / ours.back());
   }

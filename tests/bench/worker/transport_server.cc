@@ -1,8 +1,6 @@
 // The server of transport_bench: two tables of ROWS rows behind gRPC, and raw peers, both on TCP and on Unix sockets in
 // FOLDER. Prints its addresses, and ends when its standard input does.
 // usage: transport_server ROWS FOLDER
-#include <malloc.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -58,11 +56,12 @@ int Run(int64_t rows, const std::string& folder) {
   uint16_t raw_port = 0;
   const int raw_tcp = RawListen("", &raw_port);
   const int raw_unix = RawListen(folder + "/raw", nullptr);
+  static const std::vector<char>* const raw_rows = new std::vector<char>(size_t{1} << 30, 'x');
   for (const int listener : {raw_tcp, raw_unix}) {
     std::thread([listener] {
       for (int fd; (fd = accept(listener, nullptr, nullptr)) >= 0;) {
-        if (listener >= 0) NoDelay(fd);
-        std::thread(RawServe, fd).detach();
+        NoDelay(fd);
+        std::thread(RawServe, fd, raw_rows).detach();
       }
     }).detach();
   }

@@ -175,8 +175,13 @@ TEST(ShardOwnershipTest, ADenseParameterThatThePushRefusesStaysAndIsCountedOnce)
       ASSERT_OK((*part)->CheckPush(push));
       std::vector<SectionOutcome> outcomes;
       const PushRequest* const pushes[] = {&push};
-      counted +=
-          once ? (*part)->ApplyOnce(push, &outcomes)->refused_dense : (*part)->ApplyStep(pushes, 0, 0).refused_dense;
+      ApplyCounts counts;
+      if (once) {
+        ASSERT_OK((*part)->ApplyOnce(push, &outcomes, &counts));
+      } else {
+        counts = (*part)->ApplyStep(pushes, 0, 0);
+      }
+      counted += counts.refused_dense;
       EXPECT_EQ((*part)->TotalDigest(), before) << "server " << s;
     }
     EXPECT_EQ(counted, 1);

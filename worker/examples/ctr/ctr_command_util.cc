@@ -29,17 +29,20 @@ absl::Status Refused(const std::string& flag, const std::string& path, absl::str
 
 }  // namespace
 
-int ExitCode(const std::string& command, const absl::Status& status, const Interrupt& interrupt) {
+int ExitCode(const std::string& command, const absl::Status& status, bool started, const Interrupt& interrupt) {
   if (status.ok()) return 0;
   if (absl::IsCancelled(status) && interrupt.requested()) {
     std::fprintf(stderr, "rowan-ctr %s: interrupted\n", command.c_str());
     return 128 + interrupt.signal();
   }
   std::fprintf(stderr, "rowan-ctr %s: %s\n", command.c_str(), std::string(status.message()).c_str());
+  if (started) return 1;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDataLoss:
       return 2;
     default:
       return 1;

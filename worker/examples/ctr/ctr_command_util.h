@@ -16,8 +16,9 @@
 namespace rowan {
 
 // Prints "rowan-ctr COMMAND: message" for an error and returns the exit code: 0 for OK, 128 + signal for Cancelled by
-// the interrupt, 2 for what the user gave (InvalidArgument, NotFound, PermissionDenied), else 1.
-int ExitCode(const std::string& command, const absl::Status& status, const Interrupt& interrupt);
+// the interrupt, 2 for what the user gave (wrong, missing, forbidden or damaged) if that was found before the command
+// had `started` its work, else 1.
+int ExitCode(const std::string& command, const absl::Status& status, bool started, const Interrupt& interrupt);
 
 // Checks that `path` can be created or replaced: InvalidArgument naming flag and path, so that a run does not end in
 // vain. An empty path is fine.

@@ -123,7 +123,8 @@ absl::Status WriteModel(const CtrTrainOptions& options, const proto::JobPosition
   return absl::OkStatus();
 }
 
-absl::Status Train(const Interrupt& interrupt) {
+// `started` tells whether work has begun: until then what fails is what the user gave.
+absl::Status Train(const Interrupt& interrupt, bool* started) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
   ROWAN_RETURN_IF_ERROR(CheckSnapshotRoot("model_dir", absl::GetFlag(FLAGS_model_dir)));
   ROWAN_ASSIGN_OR_RETURN(const CtrSplit data, OpenCtrSplit(absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_test_data)));
@@ -143,6 +144,7 @@ absl::Status Train(const Interrupt& interrupt) {
   std::fprintf(stderr, "training on %lld rows, testing on %lld\n", static_cast<long long>(data.train.rows()),
                static_cast<long long>(data.test.rows()));
 
+  *started = true;
   TrainRun run;
   const absl::Status trained = TrainAll(options, data.train, job.get(), interrupt, &run);
   const bool interrupted = absl::IsCancelled(trained) && interrupt.requested();
@@ -179,15 +181,21 @@ absl::Status Train(const Interrupt& interrupt) {
 }  // namespace
 
 int RunTrain(const Program& program, const CommandLine& line, const Interrupt& interrupt) {
-  if (absl::GetFlag(FLAGS_coordinators).empty()) return ExitCode("train", Train(interrupt), interrupt);
-  for (const char* const flag : {"mode", "workers", "shards", "model_dir"}) {
-    if (line.given.count(flag) == 0) continue;
-    const bool of_job = std::string(flag) != "model_dir";
-    return UsageError(program, line,
-                      absl::StrCat("--", flag, " does not go with --coordinators: ",
-                                   of_job ? "the coordinator's flags say it" : "the model stays on the servers"));
+  const std::string coordinator = absl::GetFlag(FLAGS_coordinators);
+  if (!coordinator.empty()) {
+    for (const char* const flag : {"mode", "workers", "shards"}) {
+      if (line.given.count(flag) == 0) continue;
+      return UsageError(program, line,
+                        absl::StrCat("--", flag, " does not go with --coordinators: the coordinator's flags say it"));
+    }
+    if (line.given.count("model_dir") != 0) {
+      return UsageError(program, line, "--model_dir does not go with --coordinators: the model stays on the servers");
+    }
   }
-  return ExitCode("train", TrainInCluster(absl::GetFlag(FLAGS_coordinators), interrupt), interrupt);
+  bool started = false;
+  const absl::Status status =
+      coordinator.empty() ? Train(interrupt, &started) : TrainInCluster(coordinator, interrupt, &started);
+  return ExitCode("train", status, started, interrupt);
 }
 
 }  // namespace rowan

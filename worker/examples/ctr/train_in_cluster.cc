@@ -22,11 +22,12 @@ constexpr absl::Duration kOthersDeadline = absl::Hours(1);
 
 }  // namespace
 
-absl::Status TrainInCluster(const std::string& coordinator, const Interrupt& interrupt) {
+absl::Status TrainInCluster(const std::string& coordinator, const Interrupt& interrupt, bool* started) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
   ROWAN_ASSIGN_OR_RETURN(const CtrSplit data, OpenCtrSplit(absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_test_data)));
   const CtrTrainOptions options = TrainOptionsOfFlags();
 
+  *started = true;
   ThreadPool pool(Threads(), UseOneThreadPerProduct);
   Client::Options connect;
   connect.coordinators = coordinator;

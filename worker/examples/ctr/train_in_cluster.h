@@ -10,8 +10,9 @@
 namespace rowan {
 
 // Trains this worker's part by the flags of `train`. Rank 0 tells the story: it shows progress, and evaluates, prints
-// and writes the summary once all workers have finished. The model stays on the servers.
-absl::Status TrainInCluster(const std::string& coordinator, const Interrupt& interrupt);
+// and writes the summary once all workers have finished. The model stays on the servers. `started` tells whether work
+// has begun: until then what fails is what the user gave.
+absl::Status TrainInCluster(const std::string& coordinator, const Interrupt& interrupt, bool* started);
 
 }  // namespace rowan
 

@@ -155,8 +155,7 @@ class ModelTest(ProgramTest):
                 else:
                     self.write(path, bad)
                 for command, words in (('evaluate', ()), ('predict', (f'--out={self.path("none")}',))):
-                    line = self.refused(2 if bad is None and name == 'MANIFEST' else 1, command, f'--data={self.test}',
-                                        f'--model_dir={self.model}', *words)
+                    line = self.refused(2, command, f'--data={self.test}', f'--model_dir={self.model}', *words)
                     self.assertIn(self.model if bad is None and name == 'MANIFEST' else path, line)
                 self.assertFalse(os.path.exists(self.path('none')))
             self.write(path, good)
