@@ -353,6 +353,31 @@ TEST(ParameterServerTest, APullIsToldWithoutTheServersLockAndNeverAfterItsAnswer
   EXPECT_TRUE(answered);
 }
 
+TEST(ParameterServerTest, NoStepIsAppliedWhileSomebodyReadsBetweenPushes) {
+  Server s(kSync, 1);
+  EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
+  std::unique_ptr<TestPull> next;
+  EXPECT_TRUE(s.server->ReadBetweenPushes([&] {
+    next = s.Pull(Server::From(0, 1), 1, {7});  // Commits step 0: it could be applied now.
+    EXPECT_EQ(s.server->applied(), 0u);
+    EXPECT_EQ(s.Value(7), 0);
+  }));
+  EXPECT_EQ(s.server->applied(), 1u);  // It was, right afterwards.
+  ASSERT_TRUE(next->answer.has_value());
+  EXPECT_THAT(next->rows, ElementsAre(-1));
+}
+
+TEST(ParameterServerTest, WhatIsReadWhilePushesAreAppliedIsOfNoMoment) {
+  Server s(proto::JobSpec::ASYNC, 1);
+  bool read = false;
+  s.push_taken = [&] { EXPECT_FALSE(s.server->ReadBetweenPushes([&] { read = true; })); };
+  EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
+  EXPECT_FALSE(read);
+  EXPECT_FALSE(s.server->ReadBetweenPushes([&] { EXPECT_OK(s.Push(Server::From(0, 1), {1, {7}, {1}}).status); }));
+  EXPECT_TRUE(s.server->ReadBetweenPushes([&] { read = true; }));
+  EXPECT_TRUE(read);
+}
+
 TEST(ParameterServerTest, LookupsReadWhateverIsThereAndMoveNothing) {
   Server s(kSync, 2);
   EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
