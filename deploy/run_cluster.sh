@@ -98,5 +98,4 @@ if [[ $result -ne 0 ]]; then
   done
   exit $result
 fi
-"$bin/server/admin/rowanctl" --coordinator="$coordinator" job stop --yes >/dev/null 2>&1 ||
-  "$bin/server/admin/rowanctl" --coordinator="$coordinator" job stop >/dev/null || exit 1
+"$bin/server/admin/rowanctl" --coordinator="$coordinator" job stop >/dev/null

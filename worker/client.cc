@@ -229,6 +229,14 @@ absl::Status Client::Finish() {
   return impl.cluster == nullptr ? absl::OkStatus() : impl.cluster->coordinator()->ReportFinished();
 }
 
+absl::Status Client::failure() const { return impl_->Failure(); }
+
+void Client::ReportFailure(const absl::Status& why) {
+  if (impl_->cluster == nullptr || !impl_->options.takes_part) return;
+  // The coordinator may be what failed.
+  impl_->cluster->coordinator()->ReportFailure(why).IgnoreError();
+}
+
 absl::Status Client::Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense) {
   Impl& impl = *impl_;
   ROWAN_ASSIGN_OR_RETURN(Router::Pulls pulls, impl.MakePulls(tables, dense));

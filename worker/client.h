@@ -166,6 +166,12 @@ class Client {
   // repeated after an error. FailedPrecondition when a step was begun and not pushed, and in a tool.
   absl::Status Finish();
 
+  // In a cluster: why the job ended elsewhere; OK while it goes on, and in a job of this process.
+  absl::Status failure() const;
+  // In a cluster: tells the others that this worker has failed, so that nobody waits for it. The first report counts,
+  // Finish is one; a client that is destroyed without either has failed for no stated reason.
+  void ReportFailure(const absl::Status& why);
+
   // Reads outside steps: whatever is there now. Changes nothing, and never fails on unknown keys.
   absl::Status Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense = {});
   // Pushes outside steps, gradients taken as they are (weight 0), exactly once. At most 64 at a time: more threads wait

@@ -57,7 +57,12 @@ absl::Status TrainInCluster(const std::string& coordinator, const Interrupt& int
         }
         return absl::OkStatus();
       });
-  ROWAN_RETURN_IF_ERROR(result.status());
+  if (!result.ok()) {
+    // What ended the job elsewhere says more than the call that it cut short.
+    if (const absl::Status elsewhere = client->failure(); !elsewhere.ok() && !interrupt.requested()) return elsewhere;
+    client->ReportFailure(result.status());
+    return result.status();
+  }
   if (!tells) return absl::OkStatus();
   if (!last_text.empty()) line.Finish(last_text);
   ROWAN_RETURN_IF_ERROR(
