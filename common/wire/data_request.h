@@ -27,8 +27,9 @@ WireMessage EncodeHello(uint64_t id, const RequestHeader& header, absl::string_v
 // where there are no places. `lookup`: outside steps.
 WireMessage EncodePull(uint64_t id, const PullRequest& request, bool lookup, absl::string_view token);
 // References long arrays if `request.storage` owns them, copies them otherwise. One of `parts` parts of a push; 0 of 0:
-// the whole.
-WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, uint32_t parts, absl::string_view token);
+// the whole. What is copied goes into memory of `pool`, which may be null.
+WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, uint32_t parts, absl::string_view token,
+                       BufferPool* pool);
 WireMessage EncodeCancel(uint64_t id, uint64_t pull_id);
 
 // Bytes of the fields that a request's arrays and messages take, without id and header: for splitting.

@@ -10,9 +10,10 @@ size_t HeaderSize(const RequestHeader& header, absl::string_view token) {
 
 // A request around a body of `body_size` bytes in field `field`: everything before the body's own fields.
 MessageWriter BeginRequest(uint64_t id, const RequestHeader& header, absl::string_view token, uint32_t field,
-                           size_t body_size, size_t referenced) {
+                           size_t body_size, size_t referenced, BufferPool* pool = nullptr) {
   const size_t header_size = HeaderSize(header, token);
-  MessageWriter writer(UintFieldSize(id) + MessageFieldSize(header_size) + MessageFieldSize(body_size), referenced);
+  MessageWriter writer(UintFieldSize(id) + MessageFieldSize(header_size) + MessageFieldSize(body_size), referenced,
+                       pool);
   writer.UintField(1, id);
   writer.MessageField(2, header_size);
   writer.UintField(1, header.generation);
@@ -109,8 +110,8 @@ WireMessage EncodePull(uint64_t id, const PullRequest& request, bool lookup, abs
   return writer.Finish();
 }
 
-WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, uint32_t parts,
-                       absl::string_view token) {
+WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, uint32_t parts, absl::string_view token,
+                       BufferPool* pool) {
   size_t size = DoubleFieldSize(request.weight) + UintFieldSize(part) + UintFieldSize(parts);
   size_t referenced = 0;
   const auto count = [&](size_t bytes) {
@@ -125,7 +126,7 @@ WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, u
     }
     for (const DenseGradient& dense : section.dense) count(dense.gradient.size() * sizeof(float));
   }
-  MessageWriter writer = BeginRequest(id, request.header, token, 6, size, referenced);
+  MessageWriter writer = BeginRequest(id, request.header, token, 6, size, referenced, pool);
   writer.DoubleField(1, request.weight);
   for (const PushSection& section : request.sections) {
     writer.MessageField(2, SectionSize(section));

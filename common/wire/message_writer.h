@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/wire/buffer_pool.h"
 
 namespace rowan {
 
@@ -51,9 +52,13 @@ inline size_t DoubleFieldSize(double value) { return DoubleBits(value) == 0 ? 0 
 
 class MessageWriter {
  public:
-  // `size`: of the whole message; `referenced`: of the bytes in it that become pieces of their own.
-  MessageWriter(size_t size, size_t referenced)
-      : head_(new char[size - referenced + 1], std::default_delete<char[]>()), at_(head_.get()), begin_(at_) {
+  // `size`: of the whole message; `referenced`: of the bytes in it that become pieces of their own. The head is taken
+  // from `pool`, if there is one.
+  MessageWriter(size_t size, size_t referenced, BufferPool* pool = nullptr)
+      : head_(pool != nullptr ? pool->Take(size - referenced)
+                              : std::shared_ptr<char>(new char[size - referenced + 1], std::default_delete<char[]>())),
+        at_(head_.get()),
+        begin_(at_) {
     message_.size = size;
   }
 

@@ -15,6 +15,9 @@ namespace {
 
 using Kind = ParsedReply::Kind;
 
+// Idle buffers kept for later.
+constexpr int64_t kIdleBytes = int64_t{64} << 20;
+
 absl::Status WrongKind() { return absl::InternalError("the server's reply is one to another kind of request"); }
 
 // Calls that are one to the caller: over when all are, with the first error.
@@ -69,7 +72,7 @@ absl::StatusOr<std::unique_ptr<RemoteDataPlane>> RemoteDataPlane::Create(const O
 }
 
 RemoteDataPlane::RemoteDataPlane(const Options& options, std::shared_ptr<grpc::Channel> channel)
-    : options_(options), channel_(std::move(channel)), watcher_([this] { WatchDeadlines(); }) {}
+    : options_(options), channel_(std::move(channel)), pool_(kIdleBytes), watcher_([this] { WatchDeadlines(); }) {}
 
 RemoteDataPlane::~RemoteDataPlane() {
   std::vector<std::shared_ptr<RemoteStream>> streams;
@@ -205,7 +208,8 @@ void RemoteDataPlane::Push(PushRequest request, PushDone done) {
       }
       push->done(std::move(whole));
     };
-    stream->Send(std::move(call), [&](uint64_t id) { return EncodePush(id, (*split)[i], i, parts, options_.token); });
+    stream->Send(std::move(call),
+                 [&](uint64_t id) { return EncodePush(id, (*split)[i], i, parts, options_.token, &pool_); });
   }
 }
 

@@ -23,6 +23,7 @@
 #include "common/channel.h"
 #include "common/data_plane.h"
 #include "common/mutex.h"
+#include "common/wire/buffer_pool.h"
 #include "worker/client/remote_stream.h"
 
 namespace rowan {
@@ -61,6 +62,7 @@ class RemoteDataPlane final : public DataPlane {
 
   const Options options_;
   const std::shared_ptr<grpc::Channel> channel_;
+  BufferPool pool_;  // of pushes on their way
   Mutex mu_;
   CondVar closing_changed_;
   bool closing_ ABSL_GUARDED_BY(mu_) = false;

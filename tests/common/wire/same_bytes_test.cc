@@ -176,7 +176,8 @@ TEST(SameBytesTest, RequestsAreWrittenAsProtobufWritesThem) {
       ASSERT_OK(parsed);
       const auto push = DecodePush(chopped.chain(), *parsed, &pool);
       ASSERT_OK(push);
-      message = EncodePush(request.id(), *push, request.push().part(), request.push().parts(), token);
+      message = EncodePush(request.id(), *push, request.push().part(), request.push().parts(), token,
+                           random.Below(2) ? &pool : nullptr);
     } else {
       const OwnedPull pull(request);
       message = EncodePull(request.id(), pull.request, request.has_lookup(), token);
