@@ -114,6 +114,11 @@ absl::StatusOr<StartedServer> StartServer(const ServerOptions& options,
   ROWAN_ASSIGN_OR_RETURN(const auto credentials, ServerSideCredentials(options.tls));
   // gRPC takes over a Unix socket that is in use, and does not say why it cannot bind.
   ROWAN_RETURN_IF_ERROR(CheckCanListen(address));
+  Address also;
+  if (!options.also_listen.empty()) {
+    ROWAN_ASSIGN_OR_RETURN(also, ParseAddress(options.also_listen));
+    ROWAN_RETURN_IF_ERROR(CheckCanListen(also));
+  }
   grpc::ServerBuilder builder;
   for (const Argument& argument : kCommonArguments) builder.AddChannelArgument(argument.name, argument.value);
   for (const Argument& argument : kServerArguments) builder.AddChannelArgument(argument.name, argument.value);
@@ -121,12 +126,17 @@ absl::StatusOr<StartedServer> StartServer(const ServerOptions& options,
   builder.SetMaxSendMessageSize(limit);
   int port = 0;
   builder.AddListeningPort(address.ToString(), credentials, &port);
+  int also_port = 1;
+  if (!options.also_listen.empty()) builder.AddListeningPort(also.ToString(), credentials, &also_port);
   add_services(builder);
   StartedServer started;
   started.server = builder.BuildAndStart();
-  if (started.server == nullptr || port <= 0) {
+  if (started.server == nullptr || port <= 0 || also_port <= 0) {
     // Somebody else may have come first.
+    if (started.server != nullptr) started.server->Shutdown();
+    started.server.reset();
     ROWAN_RETURN_IF_ERROR(CheckCanListen(address));
+    if (!options.also_listen.empty()) ROWAN_RETURN_IF_ERROR(CheckCanListen(also));
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address.ToString()));
   }
   if (!address.is_unix()) address.port = static_cast<uint16_t>(port);

@@ -38,6 +38,7 @@ struct ServerOptions {
   std::string listen = {};  // Port 0: one that the system chooses.
   TlsFiles tls = {};        // With a CA, clients must show a certificate signed by it.
   int64_t max_message_bytes = kDefaultMaxMessageBytes;
+  std::string also_listen = {};  // Another address, a Unix socket, say; empty: none.
 };
 
 struct StartedServer {

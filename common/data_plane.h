@@ -3,8 +3,10 @@
 // A worker's client talks to this interface; a server implements it; every transport carries it. Over the local
 // transport the client holds the server itself, and the spans below are the caller's own memory.
 //
-// Calls do not block: `done` is called once, in any thread, possibly before the call returns. The request's memory must
-// stay until then.
+// No call waits for other ranks: `done` is called once, in any thread, possibly before the call returns. The request's
+// memory must stay until then. How long a call takes depends on the transport: over the network it hands the request on
+// and returns; over the local one the caller's thread does the server's work, the copying of rows, and with a step's
+// last push the update of all its rows.
 #ifndef ROWAN_COMMON_DATA_PLANE_H_
 #define ROWAN_COMMON_DATA_PLANE_H_
 
@@ -90,9 +92,12 @@ struct PushSection {
 struct PushRequest {
   RequestHeader header;
   // Sum of the samples' weights: the optimizer sees gradients times 1 / weight (of all ranks, in sync mode).
-  // 0: the gradients are taken as they are.
+  // 0: the gradients are taken as they are. Otherwise 1e-18 to 1e18.
   double weight = 0;
   std::vector<PushSection> sections;    // ascending by shard, each shard once
+  // Dense parameters, ascending, whose gradient is not finite in some block of this push, on whichever server: every
+  // server refuses the parameter's whole update of that step.
+  std::vector<uint32_t> refused_dense;
   std::shared_ptr<const void> storage;  // what the sections' spans point into: a held push keeps it alive
 };
 
@@ -103,7 +108,7 @@ enum class SectionOutcome : uint8_t {
 };
 
 struct PushReply {
-  absl::Status status;                   // not OK: nothing was taken
+  absl::Status status;                   // not OK: nothing was taken; OutOfRange, a push too old: perhaps a part
   std::vector<SectionOutcome> outcomes;  // one a section, in order
   uint64_t refused_rows = 0;             // NaN or infinity; known at once outside sync mode only
 };

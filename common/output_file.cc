@@ -11,6 +11,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "common/random_id.h"
 
 namespace rowan {
 namespace {
@@ -19,6 +20,13 @@ std::string FolderOf(const std::string& path) {
   const size_t slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A name beside `path` that nothing has, hidden from those who list a folder for input.
+std::string TemporaryName(const std::string& path) {
+  constexpr size_t kMostKept = 200;  // bytes: names end at 255
+  const std::string name = path.substr(path.find_last_of('/') + 1, kMostKept);
+  return absl::StrCat(FolderOf(path), "/.", name, ".", absl::Hex(RandomId()));
 }
 
 }  // namespace
@@ -43,8 +51,10 @@ absl::Status OutputFile::Check(const std::string& path) {
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
   struct stat info;
   const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  std::string written_path = special ? path : path + ".tmp";
-  const int fd = open(written_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  std::string written_path = special ? path : TemporaryName(path);
+  // Not mkostemp, which would ignore the umask.
+  const int flags = special ? O_TRUNC : O_CREAT | O_EXCL;
+  const int fd = open(written_path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
   if (fd < 0) return absl::ErrnoToStatus(errno, path);
   return absl::WrapUnique(new OutputFile(path, std::move(written_path), fd));
 }
@@ -59,14 +69,16 @@ absl::Status OutputFile::Write(absl::string_view bytes) {
     const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      return absl::ErrnoToStatus(errno, path_);
+      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot write at byte ", bytes_));
     }
+    bytes_ += written;
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
 }
 
 absl::Status OutputFile::Finish() {
+  if (written_path_ != path_ && fsync(fd_) != 0) return absl::ErrnoToStatus(errno, path_);
   if (close(std::exchange(fd_, -1)) != 0) return absl::ErrnoToStatus(errno, path_);
   if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) {
     return absl::ErrnoToStatus(errno, path_);

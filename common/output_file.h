@@ -1,11 +1,13 @@
 // OutputFile: a file that is there whole or as it was before.
 //
-// Bytes go to PATH.tmp, which takes the place of PATH when Finish succeeds and is removed when anything fails. A PATH
-// that exists and is no regular file (a pipe, a device) is written to directly: to rename over it would take it away.
-// Not thread-safe.
+// Bytes go to a hidden file of a name of its own beside PATH, which takes PATH's place when Finish succeeds and is
+// removed when anything fails, so two writers never mix and no file that was there is touched before. It has the mode
+// of a new file. A PATH that exists and is no regular file (a pipe, a device) is written to directly: to rename over it
+// would take it away. Not thread-safe.
 #ifndef ROWAN_COMMON_OUTPUT_FILE_H_
 #define ROWAN_COMMON_OUTPUT_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,10 +31,10 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Appends to the file; not buffered.
+  // Appends to the file; not buffered. Errors name the byte, too.
   absl::Status Write(absl::string_view bytes);
 
-  // Gives the file its name. The last call.
+  // Makes the bytes durable, then gives the file its name. The last call.
   absl::Status Finish();
 
  private:
@@ -42,6 +44,7 @@ class OutputFile {
   const std::string path_;
   const std::string written_path_;  // path_ itself, or its temporary name
   int fd_;                          // -1 once closed
+  int64_t bytes_ = 0;               // written so far
   bool finished_ = false;
 };
 

@@ -8,12 +8,15 @@
 //       20   4 * w  values: w floats, the table's slices one after the other
 //   20 + 4w  4 * s  optimizer state: s floats, the slices' states one after the other (server/table/optimizer.h)
 //
-// All little-endian. Blocks are packed, so nothing in them is aligned: load and store through these functions.
+// All little-endian. Blocks are packed. In memory they begin at multiples of 4 bytes, so their floats are aligned and
+// their key is not; on disk and in messages nothing is. Load and store headers through these functions.
 #ifndef ROWAN_COMMON_ROW_FORMAT_H_
 #define ROWAN_COMMON_ROW_FORMAT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace rowan {
 
@@ -49,6 +52,18 @@ inline void StoreRowHeader(const RowHeader& header, char* block) {
   std::memcpy(block + 8, &header.update_count, 4);
   std::memcpy(block + 12, &header.last_step, 6);
   std::memcpy(block + 18, &header.flags, 2);
+}
+
+// The values, then the state. REQUIRES: `block` begins at a multiple of 4 bytes.
+inline float* RowFloats(char* block) { return reinterpret_cast<float*>(block + kRowHeaderBytes); }
+
+// Notes one more push, of `step`, and returns the new update count.
+inline uint32_t CountUpdate(uint64_t step, char* block) {
+  RowHeader header = LoadRowHeader(block);
+  if (header.update_count < std::numeric_limits<uint32_t>::max()) ++header.update_count;
+  header.last_step = std::min(step, kMaxLastStep);
+  StoreRowHeader(header, block);
+  return header.update_count;
 }
 
 }  // namespace rowan

@@ -28,6 +28,13 @@ inline std::vector<uint32_t> EvenPlacement(uint32_t num_shards, uint32_t num_ser
   return server_of_shard;
 }
 
+// The shards of one server: (num_shards), true where the map gives it the shard.
+inline std::vector<bool> ShardsOf(const std::vector<uint32_t>& server_of_shard, uint32_t server) {
+  std::vector<bool> shards(server_of_shard.size());
+  for (size_t s = 0; s < shards.size(); ++s) shards[s] = server_of_shard[s] == server;
+  return shards;
+}
+
 }  // namespace rowan
 
 #endif  // ROWAN_COMMON_SHARD_MAP_H_

@@ -15,6 +15,16 @@ fi
 QUIET=(--show_result=0 --noshow_loading_progress "--ui_event_filters=-info,-debug")
 [[ -t 2 ]] || QUIET+=(--color=no --curses=no --show_progress_rate_limit=30)
 
+# Sets CTR to the path of rowan-ctr, built now unless ROWAN_CTR names one that is.
+build_ctr() {
+  CTR=${ROWAN_CTR:-}
+  [[ -z $CTR ]] || return 0
+  deploy/setup.sh
+  echo "building (some minutes the first time) ..." >&2
+  bazel build "${QUIET[@]}" //worker/examples/ctr:rowan-ctr
+  CTR=$(bazel info "${QUIET[@]}" bazel-bin 2>/dev/null)/worker/examples/ctr/rowan-ctr
+}
+
 # bazel_test FLAGS...: builds everything, runs its tests, adds to PASSED and FAILED and names what failed. A build that
 # fails without a failed test counts as one failure, and so does a tree without tests. Returns 0, or 124 if LIMIT, in
 # seconds and 0 for none, ran out; the tests that did not run are then not counted.

@@ -1,4 +1,4 @@
-// A whole job for tests: engine, server and coordinator in this process, workers as threads.
+// A whole job for tests: servers and coordinator in this process, workers as threads.
 #ifndef ROWAN_TESTS_LOCAL_JOB_H_
 #define ROWAN_TESTS_LOCAL_JOB_H_
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "common/digest.h"
+#include "common/placement.h"
+#include "common/shard_map.h"
 #include "common/thread_pool.h"
 #include "glog/logging.h"
 #include "proto/job.pb.h"
@@ -33,22 +36,31 @@ inline proto::JobSpec JobOf(proto::JobSpec::Mode mode, uint32_t ranks, uint32_t 
 
 class LocalJob {
  public:
-  explicit LocalJob(const proto::JobSpec& spec, int threads = 2, uint64_t applied = 0)
-      : pool_(threads),
-        engine_(Placement(spec.num_shards()), &pool_),
-        host_(&engine_),
-        coordinator_(spec, {&host_}),
-        server_(std::make_unique<ParameterServer>(ParameterServer::Options{spec, coordinator_.generation(), applied},
-                                                  &engine_)) {}
+  explicit LocalJob(const proto::JobSpec& spec, int threads = 2, uint64_t applied = 0, int num_servers = 1)
+      : pool_(threads) {
+    const std::vector<uint32_t> server_of_shard = EvenPlacement(spec.num_shards(), num_servers);
+    std::vector<ShardHost*> hosts;
+    for (int i = 0; i < num_servers; ++i) {
+      engines_.push_back(std::make_unique<ShardEngine>(Placement(spec.num_shards()), &pool_,
+                                                       ShardOwnership{1, ShardsOf(server_of_shard, i)}));
+      hosts_.push_back(std::make_unique<EngineHost>(engines_.back().get()));
+      hosts.push_back(hosts_.back().get());
+    }
+    coordinator_ = std::make_unique<Job>(spec, hosts);
+    for (const auto& engine : engines_) {
+      servers_.push_back(std::make_unique<ParameterServer>(
+          ParameterServer::Options{spec, coordinator_->generation(), applied}, engine.get()));
+    }
+  }
 
-  ShardEngine* engine() { return &engine_; }
-  ParameterServer* server() { return server_.get(); }
-  Job* coordinator() { return &coordinator_; }
+  ShardEngine* engine(int i = 0) { return engines_[i].get(); }
+  ParameterServer* server(int i = 0) { return servers_[i].get(); }
+  Job* coordinator() { return coordinator_.get(); }
 
   Client::Options Options() {
     Client::Options options;
-    options.coordinator = &coordinator_;
-    options.server = server_.get();
+    options.coordinator = coordinator_.get();
+    for (const auto& server : servers_) options.servers.push_back(server.get());
     options.deadline = absl::Seconds(60);  // Long enough for a sanitizer, short enough to name what hangs.
     return options;
   }
@@ -66,7 +78,7 @@ class LocalJob {
 
   // Connects all ranks, runs `work` for each in a thread of its own, and returns the first error by rank.
   absl::Status RunRanks(const std::function<absl::Status(Client*)>& work) {
-    const uint32_t ranks = coordinator_.spec().num_ranks();
+    const uint32_t ranks = coordinator_->spec().num_ranks();
     std::vector<std::unique_ptr<Client>> clients;
     for (uint32_t r = 0; r < ranks; ++r) clients.push_back(Connect());
     std::vector<absl::Status> results(ranks);
@@ -81,14 +93,29 @@ class LocalJob {
     return absl::OkStatus();
   }
 
-  std::string Digest() const { return engine_.TotalDigest().ToHex(); }
+  std::string Digest() const {
+    rowan::Digest total;
+    for (const auto& engine : engines_) total.Add(engine->TotalDigest());
+    return total.ToHex();
+  }
+  ApplyCounts counts() const {
+    ApplyCounts total;
+    for (const auto& server : servers_) {
+      const ApplyCounts counts = server->counts();
+      total.updated_rows += counts.updated_rows;
+      total.born_rows += counts.born_rows;
+      total.refused_rows += counts.refused_rows;
+      total.refused_dense += counts.refused_dense;
+    }
+    return total;
+  }
 
  private:
   ThreadPool pool_;
-  ShardEngine engine_;
-  EngineHost host_;
-  Job coordinator_;
-  std::unique_ptr<ParameterServer> server_;
+  std::vector<std::unique_ptr<ShardEngine>> engines_;
+  std::vector<std::unique_ptr<EngineHost>> hosts_;
+  std::unique_ptr<Job> coordinator_;
+  std::vector<std::unique_ptr<ParameterServer>> servers_;
 };
 
 }  // namespace rowan::testing

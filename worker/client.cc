@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -11,7 +11,12 @@
 #include "common/placement.h"
 #include "common/status_macros.h"
 #include "glog/logging.h"
+#include "worker/client/bare_numbers.h"
+#include "worker/client/cluster_connection.h"
+#include "worker/client/fan_out.h"
 #include "worker/client/push_builder.h"
+#include "worker/client/router.h"
+#include "worker/client/step_ledger.h"
 
 namespace rowan {
 namespace {
@@ -31,80 +36,84 @@ absl::Status NeverOpened(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(what, " that was never opened"));
 }
 
-// Servers remember this many pushes of a rank below its newest (P8).
-constexpr uint64_t kMaxPushesInFlight = 64;
-
-// A request and what its answer needs, alive until the answer.
-struct PullInFlight {
-  PullRequest request;
-  std::atomic<int64_t> told{0};
-};
-
 }  // namespace
 
 Table::Table(OpenedTable opened)
     : opened_(std::make_shared<const OpenedTable>(std::move(opened))), width_(WidthOf(opened_->spec)) {}
 
 struct Client::Impl {
-  Impl(const Options& o, const Registration& r)
-      : options(o), registration(r), next_step(o.first_step), builder(Placement(r.job.num_shards()), o.pool) {}
+  // `c` is null for a job in this process.
+  Impl(const Options& o, const Registration& r, std::unique_ptr<ClusterConnection> c)
+      : cluster(std::move(c)),
+        options(o),
+        registration(r),
+        router(Placement(r.job.num_shards()), r.map),
+        servers(o.servers, r.map, o.deadline),
+        next_step(o.first_step),
+        ledger(o.first_step),
+        builder(Placement(r.job.num_shards()), o.pool) {}
 
+  bool is_sync() const { return registration.job.mode() == proto::JobSpec::SYNC; }
   RequestHeader Header(uint64_t number) const {
     return {registration.generation, registration.rank, registration.incarnation, number, registration.map.version};
   }
-  absl::StatusOr<PullRequest> MakePull(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense) const;
-  absl::StatusOr<PushRequest> MakePush(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(builder_mu);
-  Pending SendPull(PullRequest request);
-  Pending SendPush(PushRequest request);
-  // Waits until the next number lies within the servers' windows.
-  uint64_t TakeBareNumber() ABSL_LOCKS_EXCLUDED(bare_mu);
-  void GiveBareNumberBack(uint64_t number) ABSL_LOCKS_EXCLUDED(bare_mu);
+  // The steps that every server acknowledged go with each pull.
+  Pending SendPull(Router::Pulls pulls, uint64_t step, bool last);
+  absl::StatusOr<Router::Pulls> MakePulls(const std::vector<RowsPull>& tables,
+                                          const std::vector<DenseWhole>& dense) const;
+  // One a server; headers are left to the caller.
+  absl::StatusOr<std::vector<PushRequest>> MakePushes(const std::vector<RowsPush>& tables,
+                                                      const std::vector<DensePush>& dense, double weight)
+      ABSL_LOCKS_EXCLUDED(builder_mu);
 
-  const Options options;
+  // How the job ended elsewhere; OK while it goes on.
+  absl::Status Failure() const { return cluster == nullptr ? absl::OkStatus() : cluster->coordinator()->failure(); }
+
+  const std::unique_ptr<ClusterConnection> cluster;
+  const Options options;  // with coordinator and servers
   const Registration registration;
+  const Router router;
+  const FanOut servers;
   // Steps: one thread.
   uint64_t next_step;
   uint64_t pulled = 0;  // the pull of the step below this one was sent
   bool finished = false;
-  std::atomic<uint64_t> pushed{0};        // pushes of all steps below this one were sent and not refused
-  std::atomic<uint64_t> acknowledged{0};  // pushes of all steps below this one are acknowledged by the server
+  double samples = 0;  // the weight pushed so far
+  StepLedger ledger;
   // Bare pushes: many threads.
-  Mutex bare_mu;
-  CondVar bare_changed;
-  uint64_t next_bare ABSL_GUARDED_BY(bare_mu) = 0;
-  std::set<uint64_t> bare_in_flight ABSL_GUARDED_BY(bare_mu);
+  BareNumbers bare_numbers;
   Mutex builder_mu;
   PushBuilder builder ABSL_GUARDED_BY(builder_mu);
 };
 
-absl::StatusOr<PullRequest> Client::Impl::MakePull(const std::vector<RowsPull>& tables,
-                                                   const std::vector<DenseWhole>& dense) const {
-  PullRequest request;
+absl::StatusOr<Router::Pulls> Client::Impl::MakePulls(const std::vector<RowsPull>& tables,
+                                                      const std::vector<DenseWhole>& dense) const {
+  std::vector<TablePull> pulls;
   for (const RowsPull& t : tables) {
     if (!t.table.is_open()) return NeverOpened("pull from a table");
     const int64_t expected = static_cast<int64_t>(t.keys.size()) * t.table.width();
     if (static_cast<int64_t>(t.rows.size()) != expected) {
       return SizeError("pull from table", t.table.spec().name(), t.rows.size(), expected);
     }
-    request.tables.push_back({t.table.id(), t.keys, t.rows, t.outcomes});
+    if (!t.outcomes.empty() && t.outcomes.size() != t.keys.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("pull from table '", absl::CEscape(t.table.spec().name()), "': ",
+                                                     t.keys.size(), " keys, ", t.outcomes.size(), " outcomes"));
+    }
+    pulls.push_back({t.table.id(), t.keys, t.rows, t.outcomes});
   }
+  std::vector<Router::Dense> parameters;
   for (const DenseWhole& d : dense) {
     if (!d.dense.is_open()) return NeverOpened("pull of a dense parameter");
-    const int64_t size = d.dense.size();
-    if (static_cast<int64_t>(d.values.size()) != size) {
-      return SizeError("pull of dense parameter", d.dense.spec().name(), d.values.size(), size);
+    if (static_cast<int64_t>(d.values.size()) != d.dense.size()) {
+      return SizeError("pull of dense parameter", d.dense.spec().name(), d.values.size(), d.dense.size());
     }
-    for (int64_t block = 0; block < DenseBlocks(size); ++block) {
-      request.dense.push_back({d.dense.id(), static_cast<uint64_t>(block),
-                               d.values.subspan(block * kDenseBlockFloats, DenseBlockSize(size, block))});
-    }
+    parameters.push_back({d.dense.id(), d.dense.spec().name(), d.values});
   }
-  return request;
+  return router.Pull(std::move(pulls), parameters);
 }
 
-absl::StatusOr<PushRequest> Client::Impl::MakePush(const std::vector<RowsPush>& tables,
-                                                   const std::vector<DensePush>& dense) {
+absl::StatusOr<std::vector<PushRequest>> Client::Impl::MakePushes(const std::vector<RowsPush>& tables,
+                                                                  const std::vector<DensePush>& dense, double weight) {
   std::vector<PushBuilder::Rows> rows;
   std::vector<PushBuilder::Dense> parameters;
   for (const RowsPush& t : tables) {
@@ -126,72 +135,57 @@ absl::StatusOr<PushRequest> Client::Impl::MakePush(const std::vector<RowsPush>& 
     }
     parameters.push_back({d.dense.id(), d.dense.spec().name(), d.gradient});
   }
-  return builder.Build(rows, parameters);
+  MutexLock lock(&builder_mu);
+  return router.Push(builder.Build(rows, parameters, weight));
 }
 
-Pending Client::Impl::SendPull(PullRequest pull) {
-  auto in_flight = std::make_shared<PullInFlight>();
-  in_flight->request = std::move(pull);
-  auto state = std::make_shared<Pending::State>();
-  DataPlane* const server = options.server;
-  const auto waiting = [this, in_flight = in_flight.get()](const std::string& what) {
-    const int64_t told = ++in_flight->told;
+Pending Client::Impl::SendPull(Router::Pulls pulls, uint64_t step, bool last) {
+  for (PullRequest& request : pulls.requests) {
+    request.header = Header(step);
+    request.committed = ledger.acknowledged();
+    request.last = last;
+  }
+  const auto told = std::make_shared<std::atomic<int64_t>>(0);
+  return servers.Pull(std::move(pulls), [this, step, told](const std::string& what) {
     if (options.on_waiting) {
       options.on_waiting(what);
-    } else if (told % 10 == 0) {
-      LOG(WARNING) << "rank " << registration.rank << ", step " << in_flight->request.header.number << ": " << what;
+    } else if (++*told % 10 == 0) {
+      LOG(WARNING) << "rank " << registration.rank << ", step " << step << ": " << what;
     }
-  };
-  server->Pull(&in_flight->request, waiting, [state, in_flight](absl::Status status) { state->Finish(status); });
-  return Pending(state, options.deadline, [server, in_flight] { server->CancelPull(&in_flight->request); });
-}
-
-Pending Client::Impl::SendPush(PushRequest request) {
-  auto state = std::make_shared<Pending::State>();
-  const uint64_t step = request.header.number;
-  const bool in_steps = request.header.rank < kFirstToolRank;
-  options.server->Push(std::move(request), [this, state, step, in_steps](PushReply reply) {
-    if (in_steps && reply.status.ok()) {
-      acknowledged.store(step + 1);
-    } else if (in_steps) {
-      uint64_t after = step + 1;
-      pushed.compare_exchange_strong(after, step);  // It may be pushed again, unless a later one was.
-    }
-    state->Finish(reply.status);
   });
-  return Pending(state, options.deadline, nullptr);
-}
-
-uint64_t Client::Impl::TakeBareNumber() {
-  MutexLock lock(&bare_mu);
-  while (!bare_in_flight.empty() && next_bare - *bare_in_flight.begin() > kMaxPushesInFlight) {
-    bare_changed.WaitWithTimeout(&bare_mu, absl::Seconds(10));
-  }
-  bare_in_flight.insert(next_bare);
-  return next_bare++;
-}
-
-void Client::Impl::GiveBareNumberBack(uint64_t number) {
-  MutexLock lock(&bare_mu);
-  bare_in_flight.erase(number);
-  bare_changed.SignalAll();
 }
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const Options& options) {
-  if (options.coordinator == nullptr || options.server == nullptr) {
-    return absl::InvalidArgumentError("a client needs the coordinator and the server of a job");
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const Options& given) {
+  Options options = given;
+  std::unique_ptr<ClusterConnection> cluster;
+  if (!options.coordinators.empty()) {
+    if (options.coordinator != nullptr || !options.servers.empty()) {
+      return absl::InvalidArgumentError("a client is given a coordinator's address, or a job in this process, not both");
+    }
+    ROWAN_ASSIGN_OR_RETURN(cluster, ClusterConnection::Create({options.coordinators, options.patience,
+                                                               options.deadline, options.unix_sockets}));
+    options.coordinator = cluster->coordinator();
+  } else if (options.coordinator == nullptr || options.servers.empty()) {
+    return absl::InvalidArgumentError("a client needs the coordinator and the servers of a job");
   }
   ROWAN_ASSIGN_OR_RETURN(const Registration registration, options.takes_part ? options.coordinator->RegisterWorker()
                                                                              : options.coordinator->RegisterTool());
-  auto impl = std::make_unique<Impl>(options, registration);
-  impl->pushed = options.first_step;
-  impl->acknowledged = options.first_step;
-  HelloReply hello;
-  ROWAN_RETURN_IF_ERROR(options.server->Hello(impl->Header(options.first_step), &hello));
-  if (options.takes_part && hello.applied != options.first_step) {
+  ROWAN_RETURN_IF_ERROR(CheckShardMap(registration.map, registration.job.num_shards()));
+  if (cluster != nullptr) {
+    ROWAN_ASSIGN_OR_RETURN(options.servers, cluster->ConnectServers(registration.map));
+  }
+  if (registration.map.servers.size() != options.servers.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the job has ", registration.map.servers.size(),
+                                                   " servers, the client was given ", options.servers.size()));
+  }
+  auto impl = std::make_unique<Impl>(options, registration, std::move(cluster));
+  std::vector<HelloReply> replies;
+  ROWAN_RETURN_IF_ERROR(impl->servers.Hello(impl->Header(options.first_step), &replies));
+  for (const HelloReply& hello : replies) {
+    if (!options.takes_part || hello.applied == options.first_step) continue;
     return absl::FailedPreconditionError(absl::StrCat("the job goes on with step ", hello.applied,
                                                       ", the worker of rank ", registration.rank, " with step ",
                                                       options.first_step));
@@ -216,9 +210,10 @@ absl::StatusOr<Step> Client::BeginStep() {
   Impl& impl = *impl_;
   if (!impl.options.takes_part) return absl::FailedPreconditionError("a tool takes no part in steps");
   if (impl.finished) return absl::FailedPreconditionError("the worker has finished: no step can begin");
-  if (impl.registration.job.mode() == proto::JobSpec::SYNC && impl.pushed < impl.next_step) {
+  ROWAN_RETURN_IF_ERROR(impl.Failure());
+  if (const uint64_t pushed = impl.ledger.pushed(); impl.is_sync() && pushed < impl.next_step) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "step ", impl.pushed.load(), " was not pushed: in sync mode it must be before the next one begins"));
+        "step ", pushed, " was not pushed: in sync mode it must be before the next one begins"));
   }
   return Step(this, impl.next_step++);
 }
@@ -226,77 +221,77 @@ absl::StatusOr<Step> Client::BeginStep() {
 absl::Status Client::Finish() {
   Impl& impl = *impl_;
   if (!impl.options.takes_part) return absl::FailedPreconditionError("a tool takes no part in steps");
-  if (impl.pushed < impl.next_step) {
-    return absl::FailedPreconditionError(absl::StrCat("step ", impl.pushed.load(), " was begun and not pushed"));
+  if (const uint64_t pushed = impl.ledger.pushed(); pushed < impl.next_step) {
+    return absl::FailedPreconditionError(absl::StrCat("step ", pushed, " was begun and not pushed"));
   }
   impl.finished = true;
-  PullRequest request;
-  request.header = impl.Header(impl.next_step);
-  request.committed = impl.acknowledged.load();
-  request.last = true;
-  return impl.SendPull(std::move(request)).Wait();
+  ROWAN_RETURN_IF_ERROR(impl.SendPull(impl.router.Pull({}, {}), impl.next_step, /*last=*/true).Wait());
+  return impl.cluster == nullptr ? absl::OkStatus() : impl.cluster->coordinator()->ReportFinished();
+}
+
+absl::Status Client::failure() const { return impl_->Failure(); }
+
+void Client::ReportFailure(const absl::Status& why) {
+  if (impl_->cluster == nullptr || !impl_->options.takes_part) return;
+  // The coordinator may be what failed.
+  impl_->cluster->coordinator()->ReportFailure(why).IgnoreError();
 }
 
 absl::Status Client::Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense) {
   Impl& impl = *impl_;
-  ROWAN_ASSIGN_OR_RETURN(PullRequest request, impl.MakePull(tables, dense));
-  request.header = impl.Header(0);
-  const auto state = std::make_shared<Pending::State>();
-  impl.options.server->Lookup(&request, [state](absl::Status status) { state->Finish(status); });
-  return Pending(state, impl.options.deadline, nullptr).Wait();
+  ROWAN_ASSIGN_OR_RETURN(Router::Pulls pulls, impl.MakePulls(tables, dense));
+  for (PullRequest& request : pulls.requests) request.header = impl.Header(0);
+  return impl.servers.Lookup(std::move(pulls)).Wait();
 }
 
 absl::Status Client::PushBare(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense) {
   Impl& impl = *impl_;
-  if (impl.registration.job.mode() == proto::JobSpec::SYNC) {
+  if (impl.is_sync()) {
     return absl::FailedPreconditionError("a sync job takes pushes inside steps only");
   }
   if (impl.options.takes_part) {
     return absl::FailedPreconditionError("a worker pushes inside its steps; connect a tool for bare pushes");
   }
-  PushRequest request;
-  {
-    MutexLock lock(&impl.builder_mu);
-    ROWAN_ASSIGN_OR_RETURN(request, impl.MakePush(tables, dense));
-  }
-  const uint64_t number = impl.TakeBareNumber();
-  request.header = impl.Header(number);
-  const absl::Status status = impl.SendPush(std::move(request)).Wait();
-  impl.GiveBareNumberBack(number);
+  ROWAN_ASSIGN_OR_RETURN(std::vector<PushRequest> pushes, impl.MakePushes(tables, dense, /*weight=*/0));
+  const uint64_t number = impl.bare_numbers.Take();
+  for (PushRequest& push : pushes) push.header = impl.Header(number);
+  const absl::Status status = impl.servers.PushBare(std::move(pushes)).Wait();
+  impl.bare_numbers.GiveBack(number);
   return status;
 }
 
 Pending Step::Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense) {
   Client::Impl& impl = *client_->impl_;
-  absl::StatusOr<PullRequest> request = impl.MakePull(tables, dense);
-  if (!request.ok()) return Pending(request.status());
-  request->header = impl.Header(number_);
-  request->committed = impl.acknowledged.load();
+  absl::StatusOr<Router::Pulls> pulls = impl.MakePulls(tables, dense);
+  if (!pulls.ok()) return Pending(pulls.status());
   impl.pulled = std::max(impl.pulled, number_ + 1);
-  return impl.SendPull(*std::move(request));
+  return impl.SendPull(*std::move(pulls), number_, /*last=*/false);
 }
 
 Pending Step::Push(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense, double weight) {
   Client::Impl& impl = *client_->impl_;
-  if (number_ != impl.pushed) {
+  if (const uint64_t pushed = impl.ledger.pushed(); number_ != pushed) {
     return Pending(absl::FailedPreconditionError(absl::StrCat(
-        number_ < impl.pushed.load() ? "step was pushed already: " : "an earlier step was not pushed yet: ", number_)));
+        number_ < pushed ? "step was pushed already: " : "an earlier step was not pushed yet: ", number_)));
   }
-  PushRequest request;
-  {
-    MutexLock lock(&impl.builder_mu);
-    absl::StatusOr<PushRequest> made = impl.MakePush(tables, dense);
-    if (!made.ok()) return Pending(made.status());
-    request = *std::move(made);
-  }
-  if (impl.registration.job.mode() == proto::JobSpec::SYNC && impl.pulled <= number_) {
-    // The server learns with a pull that the step before is acknowledged everywhere.
+  absl::StatusOr<std::vector<PushRequest>> pushes = impl.MakePushes(tables, dense, weight);
+  if (!pushes.ok()) return Pending(pushes.status());
+  if (impl.is_sync() && impl.pulled <= number_) {
+    // The servers learn with a pull that the step before is acknowledged everywhere.
     if (absl::Status pulled = Pull({}, {}).Wait(); !pulled.ok()) return Pending(pulled);
   }
-  request.header = impl.Header(number_);
-  request.weight = weight;
-  ++impl.pushed;
-  return impl.SendPush(std::move(request));
+  for (PushRequest& push : *pushes) push.header = impl.Header(number_);
+  impl.ledger.MarkSent(number_);
+  if (impl.cluster != nullptr) {
+    impl.samples += weight;
+    proto::JobPosition position;
+    position.set_step(number_ + 1);
+    position.set_samples(static_cast<uint64_t>(impl.samples));
+    impl.cluster->coordinator()->ReportProgress(position);
+  }
+  return impl.servers.Push(*std::move(pushes), [ledger = &impl.ledger, step = number_](const absl::Status& status) {
+    ledger->MarkAnswered(step, status);
+  });
 }
 
 }  // namespace rowan

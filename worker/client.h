@@ -1,5 +1,7 @@
 // Client: a worker's connection to a Rowan job. The public API for users who bring their own model.
 //
+//   rowan::Client::Options options;
+//   options.coordinators = "c0:7700";
 //   ROWAN_ASSIGN_OR_RETURN(auto client, rowan::Client::Connect(options));
 //   ROWAN_ASSIGN_OR_RETURN(rowan::Table ads, client->OpenTable(ads_spec));
 //   ROWAN_ASSIGN_OR_RETURN(rowan::Dense tower, client->OpenDense(tower_spec));
@@ -14,7 +16,7 @@
 // Errors say what to do: Unavailable: call again. Aborted: redo the step. Anything else: repair first.
 //
 // One thread at a time may use steps (BeginStep, Step, Finish). All other methods are thread-safe, beside the steps
-// too.
+// too. Neither a Step nor a Pending may outlive its client.
 #ifndef ROWAN_WORKER_CLIENT_H_
 #define ROWAN_WORKER_CLIENT_H_
 
@@ -98,12 +100,16 @@ class Step {
  public:
   uint64_t number() const { return number_; }
 
-  // Rows and dense parameters as the job's mode lets this step see them. The spans must stay until the result is in;
-  // the call returns at once. InvalidArgument for sizes that do not fit and for tables that were never opened.
+  // Rows and dense parameters as the job's mode lets this step see them. The spans must stay until the result is in.
+  // The call waits for no other rank; in a job of this process the calling thread itself reads the rows, when they may
+  // be read. InvalidArgument for sizes that do not fit and for tables that were never opened.
   Pending Pull(std::vector<RowsPull> tables, std::vector<DenseWhole> dense);
-  // The step's one push: gradient sums and the sum of the samples' weights. The arrays are copied. A step without
-  // samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second push; one that
-  // was refused may be repeated. In sync mode a step that was not pulled pulls nothing first, and waits for that.
+  // The step's one push: gradient sums and the sum of the samples' weights. The arrays are copied. In a job of this
+  // process the calling thread applies what can be applied: in sync mode the whole step, if its push is the last one. A
+  // step without samples pushes nothing with weight 0, so that nobody waits for it. FailedPrecondition for a second
+  // push; one that was refused may be repeated as it was. A dense parameter is refused, for this step and all ranks, if
+  // its gradient is not finite (or 2^100 and more) somewhere; a row by itself. In sync mode a step that was not pulled
+  // pulls nothing first, and waits for that.
   Pending Push(const std::vector<RowsPush>& tables, const std::vector<DensePush>& dense, double weight);
 
  private:
@@ -117,9 +123,16 @@ class Step {
 class Client {
  public:
   struct Options {
-    // A job in this process: its coordinator and its one server, which outlive the client.
+    // The cluster's coordinator, HOST:PORT: the client connects to it and to the servers that it names, and waits
+    // `patience` for those that are not there yet.
+    std::string coordinators;
+    absl::Duration patience = absl::Seconds(60);
+    bool unix_sockets = true;  // to servers on this host that have one; false: TCP
+
+    // Or, without `coordinators`, a job in this process: its coordinator and its servers, in the order of the shard map
+    // that the coordinator gives. They outlive the client, and answer every call they are given.
     ControlPlane* coordinator = nullptr;
-    DataPlane* server = nullptr;
+    std::vector<DataPlane*> servers;
 
     bool takes_part = true;   // false: a tool outside steps, that takes no rank
     uint64_t first_step = 0;  // of a job that goes on from a snapshot: how many steps that has
@@ -131,7 +144,8 @@ class Client {
     ThreadPool* pool = nullptr;
   };
 
-  // FailedPrecondition when the job has no rank left, or goes on with another step than `first_step`.
+  // FailedPrecondition when the job has no rank left, or goes on with another step than `first_step`. InvalidArgument
+  // when the shard map has another number of servers.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const Options& options);
   ~Client();
   Client(const Client&) = delete;
@@ -140,15 +154,23 @@ class Client {
   uint32_t rank() const;
   const proto::JobSpec& job() const;
 
-  // Creates the table or finds it. FailedPrecondition if it exists with another identity (see proto/table.proto).
+  // Creates the table or finds it. FailedPrecondition if it exists with another identity (see proto/table.proto). One
+  // that exists keeps its rates: those of `spec` are not looked at, and what is returned says which they are.
   absl::StatusOr<Table> OpenTable(const proto::TableSpec& spec);
   absl::StatusOr<Dense> OpenDense(const proto::DenseSpec& spec);
 
-  // The next step. FailedPrecondition in a tool, after Finish and, in sync mode, when the step before was not pushed.
+  // The next step. The error with which the job ended elsewhere, if it did. FailedPrecondition in a tool, after Finish
+  // and, in sync mode, when the step before was not pushed.
   absl::StatusOr<Step> BeginStep();
   // Says that this worker has no more steps, and returns when all it pushed is applied as the mode says. May be
   // repeated after an error. FailedPrecondition when a step was begun and not pushed, and in a tool.
   absl::Status Finish();
+
+  // In a cluster: why the job ended elsewhere; OK while it goes on, and in a job of this process.
+  absl::Status failure() const;
+  // In a cluster: tells the others that this worker has failed, so that nobody waits for it. The first report counts,
+  // Finish is one; a client that is destroyed without either has failed for no stated reason.
+  void ReportFailure(const absl::Status& why);
 
   // Reads outside steps: whatever is there now. Changes nothing, and never fails on unknown keys.
   absl::Status Lookup(const std::vector<RowsPull>& tables, const std::vector<DenseWhole>& dense = {});

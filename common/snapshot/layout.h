@@ -15,11 +15,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
+#include "common/placement.h"
 
 namespace rowan {
 
 inline constexpr char kManifestName[] = "MANIFEST";
-inline constexpr uint32_t kMaxShards = 65536;
 
 // The table number under which a shard keeps its proto::ShardState, with key 0. Real tables begin at 1.
 inline constexpr uint32_t kShardStateTable = 0;
@@ -32,7 +32,7 @@ absl::optional<uint64_t> ParseSnapshotName(absl::string_view name);
 std::string TempSnapshotName(uint64_t id);
 bool IsTempSnapshotName(absl::string_view name);
 
-// REQUIRES: shard < kMaxShards.
+// REQUIRES: shard < kMaxShards (common/placement.h).
 std::string ShardFileName(uint32_t shard);
 
 inline constexpr int64_t kSnapshotKeyBytes = 14;

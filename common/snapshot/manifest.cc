@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "common/crc32c.h"
+#include "common/placement.h"
 #include "common/rocksdb_status.h"
 #include "common/snapshot/file_checksum.h"
 #include "common/snapshot/layout.h"
@@ -133,7 +134,7 @@ absl::Status CheckManifest(const proto::SnapshotManifest& manifest) {
   }
   if (manifest.parent_id() != 0) return invalid("parent_id is ", manifest.parent_id(), ", expected 0: a full snapshot");
   const uint32_t shards = manifest.job().num_shards();
-  if (shards == 0 || shards > kMaxShards || (shards & (shards - 1)) != 0) {
+  if (!IsValidShardCount(shards)) {
     return invalid("job.num_shards is ", shards, ", expected a power of two from 1 to ", kMaxShards);
   }
   uint32_t last_table = 0;

@@ -4,35 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/data_plane.h"
-#include "common/hash.h"
-#include "common/placement.h"
 #include "common/status_macros.h"
-#include "server/table/table_schema.h"
 
 namespace rowan {
-namespace {
-
-// The seed of a table or dense parameter that names none: never 0.
-uint64_t DeriveSeed(uint64_t job_seed, uint64_t kind, const std::string& name) {
-  return std::max<uint64_t>(1, Mix64(BytesHash(RandomBits(job_seed, kind), name)));
-}
-
-}  // namespace
-
-absl::Status CheckJobSpec(const proto::JobSpec& spec) {
-  if (!proto::JobSpec::Mode_IsValid(spec.mode())) {
-    return absl::InvalidArgumentError(absl::StrCat("job mode ", spec.mode(), " is unknown"));
-  }
-  if (spec.num_ranks() < 1 || spec.num_ranks() >= kFirstToolRank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("job with ", spec.num_ranks(), " ranks: must have 1 to ", kFirstToolRank - 1));
-  }
-  if (!IsValidShardCount(spec.num_shards())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("job with ", spec.num_shards(), " shards: must be a power of two, 1 to ", kMaxShards));
-  }
-  return absl::OkStatus();
-}
 
 ShardMap Job::Map() const {
   ShardMap map;
@@ -55,58 +29,44 @@ absl::StatusOr<Registration> Job::RegisterTool() {
   return Registration{kFirstToolRank + next_tool_++, /*incarnation=*/1, kGeneration, Map(), spec_};
 }
 
-absl::StatusOr<OpenedTable> Job::OpenTable(const proto::TableSpec& spec) {
-  MutexLock opening(&opening_mu_);
-  OpenedTable opened;
+template <typename Spec>
+absl::StatusOr<proto::SnapshotTable> Job::Open(const Spec& spec) {
+  MutexLock opening_lock(&opening_mu_);
+  Catalogue::Opening opening;
   {
     MutexLock lock(&mu_);
-    const auto existing = tables_.find(spec.name());
-    if (existing != tables_.end()) {
-      ROWAN_RETURN_IF_ERROR(CheckSameIdentity(existing->second.spec, spec));
-      return existing->second;
-    }
-    opened = {next_id_++, spec};
+    ROWAN_ASSIGN_OR_RETURN(opening, catalogue_.Begin(spec));
   }
-  if (spec.seed() == 0) opened.spec.set_seed(DeriveSeed(spec_.seed(), /*kind=*/0, spec.name()));
-  for (ShardHost* host : hosts_) ROWAN_RETURN_IF_ERROR(host->AddTable(opened.id, opened.spec));
+  if (opening.state == Catalogue::State::kOpen) return std::move(opening.table);
+  absl::Status status;
+  auto told = Catalogue::Told::kNone;
+  for (ShardHost* host : hosts_) {
+    status = TellHost(host, opening.table);
+    if (!SurelyRefused(status)) told = Catalogue::Told::kSome;
+    if (!status.ok()) break;
+  }
   MutexLock lock(&mu_);
-  tables_[spec.name()] = opened;
-  return opened;
+  catalogue_.End(opening.table.id(), status.ok() ? Catalogue::Told::kAll : told);
+  ROWAN_RETURN_IF_ERROR(status);
+  return std::move(opening.table);
+}
+
+absl::StatusOr<OpenedTable> Job::OpenTable(const proto::TableSpec& spec) {
+  ROWAN_ASSIGN_OR_RETURN(const proto::SnapshotTable table, Open(spec));
+  return OpenedTable{table.id(), table.table()};
 }
 
 absl::StatusOr<OpenedDense> Job::OpenDense(const proto::DenseSpec& spec) {
-  MutexLock opening(&opening_mu_);
-  OpenedDense opened;
-  {
-    MutexLock lock(&mu_);
-    const auto existing = dense_.find(spec.name());
-    if (existing != dense_.end()) {
-      ROWAN_RETURN_IF_ERROR(CheckSameIdentity(existing->second.spec, spec));
-      return existing->second;
-    }
-    opened = {next_id_++, spec};
-  }
-  if (spec.seed() == 0) opened.spec.set_seed(DeriveSeed(spec_.seed(), /*kind=*/1, spec.name()));
-  for (ShardHost* host : hosts_) ROWAN_RETURN_IF_ERROR(host->AddDense(opened.id, opened.spec));
-  MutexLock lock(&mu_);
-  dense_[spec.name()] = opened;
-  return opened;
+  ROWAN_ASSIGN_OR_RETURN(const proto::SnapshotTable table, Open(spec));
+  return OpenedDense{table.id(), table.dense()};
 }
 
 absl::Status Job::AdoptTables(const proto::SnapshotManifest& manifest) {
   MutexLock opening(&opening_mu_);
   for (const proto::SnapshotTable& table : manifest.tables()) {
-    for (ShardHost* host : hosts_) {
-      ROWAN_RETURN_IF_ERROR(table.has_table() ? host->AddTable(table.id(), table.table())
-                                              : host->AddDense(table.id(), table.dense()));
-    }
+    for (ShardHost* host : hosts_) ROWAN_RETURN_IF_ERROR(TellHost(host, table));
     MutexLock lock(&mu_);
-    next_id_ = std::max(next_id_, table.id() + 1);
-    if (table.has_table()) {
-      tables_[table.table().name()] = {table.id(), table.table()};
-    } else {
-      dense_[table.dense().name()] = {table.id(), table.dense()};
-    }
+    catalogue_.Adopt(table);
   }
   return absl::OkStatus();
 }
@@ -116,21 +76,9 @@ void Job::ReserveToolRanks(uint32_t first_free) {
   if (first_free > kFirstToolRank) next_tool_ = std::max(next_tool_, first_free - kFirstToolRank);
 }
 
-std::vector<proto::SnapshotTable> Job::Catalogue() const {
+std::vector<proto::SnapshotTable> Job::Tables() const {
   MutexLock lock(&mu_);
-  std::vector<proto::SnapshotTable> catalogue;
-  for (const auto& [name, opened] : tables_) {
-    catalogue.emplace_back();
-    catalogue.back().set_id(opened.id);
-    *catalogue.back().mutable_table() = opened.spec;
-  }
-  for (const auto& [name, opened] : dense_) {
-    catalogue.emplace_back();
-    catalogue.back().set_id(opened.id);
-    *catalogue.back().mutable_dense() = opened.spec;
-  }
-  std::sort(catalogue.begin(), catalogue.end(), [](const auto& a, const auto& b) { return a.id() < b.id(); });
-  return catalogue;
+  return catalogue_.All();
 }
 
 }  // namespace rowan

@@ -5,11 +5,16 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "glog/logging.h"
+#include "server/service/refusal.h"
 
 namespace rowan {
 
 ParameterServer::ParameterServer(const Options& options, ShardEngine* engine)
-    : generation_(options.generation), engine_(engine), board_(options.job, options.applied) {
+    : generation_(options.generation),
+      push_checked_(options.push_checked),
+      push_taken_(options.push_taken),
+      engine_(engine),
+      board_(options.job, options.applied) {
   teller_ = std::thread([this] { TellWaiting(); });
 }
 
@@ -36,13 +41,26 @@ absl::Status ParameterServer::Hello(const RequestHeader& header, HelloReply* rep
   {
     MutexLock lock(&mu_);
     ROWAN_RETURN_IF_ERROR(CheckHeader(header));
+    while (AppliesOlder(header)) arriving_changed_.WaitWithTimeout(&mu_, absl::Seconds(1));
+    ROWAN_RETURN_IF_ERROR(CheckHeader(header));  // A still newer one may have come.
     *reply = board_.Hello(header.rank);
   }
   Advance();  // Lets go of the pulls of older incarnations.
   return absl::OkStatus();
 }
 
+bool ParameterServer::AppliesOlder(const RequestHeader& header) const {
+  const auto oldest = arriving_.lower_bound({header.rank, 0});
+  return oldest != arriving_.end() && *oldest < RankIncarnation(header.rank, header.incarnation);
+}
+
 void ParameterServer::Pull(const PullRequest* request, PullWaiting waiting, PullDone done) {
+  std::shared_ptr<Listener> listener;
+  if (waiting) {
+    listener = std::make_shared<Listener>();
+    MutexLock lock(&listener->mu);
+    listener->waiting = std::move(waiting);
+  }
   absl::Status status;
   {
     MutexLock lock(&mu_);
@@ -52,28 +70,35 @@ void ParameterServer::Pull(const PullRequest* request, PullWaiting waiting, Pull
     }
     if (status.ok() && !request->last) status = board_.CheckPull(request->header.number);
     if (status.ok()) status = board_.Commit(request->header.rank, request->committed, request->last);
-    if (status.ok()) {
-      waiting_.push_back({request, std::move(waiting), done, absl::OkStatus()});
-    }
+    if (status.ok()) waiting_.push_back({request, std::move(listener), done, absl::OkStatus()});
   }
   if (!status.ok()) return done(status);
   Advance();
 }
 
+void ParameterServer::Answer(const WaitingPull& pull, const absl::Status& status) {
+  if (pull.listener != nullptr) {
+    MutexLock lock(&pull.listener->mu);
+    pull.listener->waiting = nullptr;
+  }
+  pull.done(status);
+}
+
 void ParameterServer::CancelPull(const PullRequest* request) {
-  PullDone done;
+  std::list<WaitingPull> cancelled;
   std::string waited_for;
   {
     MutexLock lock(&mu_);
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
       if (it->request != request) continue;
-      done = std::move(it->done);
       waited_for = board_.WaitsFor(request->header.number);
-      waiting_.erase(it);
+      cancelled.splice(cancelled.end(), waiting_, it);
       break;
     }
   }
-  if (done) done(absl::CancelledError(absl::StrCat("given up while waiting for ", waited_for)));
+  for (const WaitingPull& pull : cancelled) {
+    Answer(pull, absl::CancelledError(absl::StrCat("given up while waiting for ", waited_for)));
+  }
 }
 
 void ParameterServer::Lookup(const PullRequest* request, PullDone done) {
@@ -96,6 +121,7 @@ void ParameterServer::Push(PushRequest request, PushDone done) {
   }
   if (status.ok()) status = engine_->CheckPush(request);
   if (!status.ok()) return done({status, {}, 0});
+  if (push_checked_) push_checked_();
   if (sync) {
     PushInSync(std::move(request), std::move(done));
   } else {
@@ -109,10 +135,11 @@ void ParameterServer::PushInSync(PushRequest request, PushDone done) {
   const size_t sections = request.sections.size();
   {
     MutexLock lock(&mu_);
-    reply.status = board_.Offer(request.header, &outcome);
+    reply.status = CheckHeader(request.header);  // Again: a newer incarnation may have come since.
+    if (reply.status.ok()) reply.status = board_.Offer(request.header, &outcome);
     if (reply.status.ok() && outcome == SectionOutcome::kHeld) {
-      CHECK(!applying_);  // The board holds no push of a step that is being applied.
-      held_[request.header.rank] = std::move(request);
+      CHECK(!applying_);                               // The board holds no push of a step that is being applied.
+      std::swap(held_[request.header.rank], request);  // The one that it replaces goes without the lock.
     }
   }
   if (reply.status.ok()) reply.outcomes.assign(sections, outcome);
@@ -121,29 +148,44 @@ void ParameterServer::PushInSync(PushRequest request, PushDone done) {
 }
 
 void ParameterServer::PushOnArrival(const PushRequest& request, PushDone done) {
+  const RankIncarnation sender(request.header.rank, request.header.incarnation);
   PushReply reply;
-  const absl::StatusOr<ApplyCounts> counts = engine_->ApplyOnce(request, &reply.outcomes);
-  reply.status = counts.status();
-  if (counts.ok()) {
-    reply.refused_rows = counts->refused_rows;
+  {
     MutexLock lock(&mu_);
-    Count(*counts);
-    board_.MarkArrived(request.header.rank, request.header.number);
-  } else {
-    reply.outcomes.clear();
+    reply.status = CheckHeader(request.header);  // Again: a newer incarnation may have come since.
+    if (reply.status.ok()) {
+      arriving_.insert(sender);
+      ++arrivals_begun_;
+    }
+  }
+  if (!reply.status.ok()) return done(std::move(reply));
+  if (push_taken_) push_taken_();
+  ApplyCounts counts;
+  reply.status = engine_->ApplyOnce(request, &reply.outcomes, &counts);
+  reply.refused_rows = counts.refused_rows;
+  const PushRequest* const pushes[] = {&request};
+  Count(counts, pushes);
+  {
+    MutexLock lock(&mu_);
+    arriving_.erase(arriving_.find(sender));
+    arriving_changed_.SignalAll();
+    if (reply.status.ok()) board_.MarkArrived(request.header.rank, request.header.number);
   }
   done(std::move(reply));
   Advance();
 }
 
-void ParameterServer::Count(const ApplyCounts& counts) {
-  counts_.updated_rows += counts.updated_rows;
-  counts_.born_rows += counts.born_rows;
-  counts_.refused_rows += counts.refused_rows;
-  counts_.refused_dense += counts.refused_dense;
+void ParameterServer::Count(const ApplyCounts& counts, absl::Span<const PushRequest* const> pushes) {
+  ApplyCounts total;
+  {
+    MutexLock lock(&mu_);
+    counts_ += counts;
+    total = counts_;
+  }
   if (counts.refused_rows > 0 || counts.refused_dense > 0) {
-    LOG_EVERY_N(WARNING, 100) << "refused gradients with NaN or infinity: " << counts_.refused_rows << " rows and "
-                              << counts_.refused_dense << " dense parameters so far";
+    LOG_EVERY_N(WARNING, 100) << "refused gradients with NaN or infinity: " << DescribeRefusal(*engine_, counts, pushes)
+                              << "; " << total.refused_rows << " rows and " << total.refused_dense
+                              << " dense parameters so far";
   }
 }
 
@@ -170,12 +212,13 @@ void ParameterServer::Advance() {
   mu_.Lock();
   while (true) {
     // Pulls come first: those of step t must not see t applied, whenever its pushes came.
-    if (const std::vector<WaitingPull> readable = TakeReadable(); !readable.empty()) {
+    if (std::vector<WaitingPull> readable = TakeReadable(); !readable.empty()) {
       ++answering_;
       mu_.Unlock();
       for (const WaitingPull& pull : readable) {
-        pull.done(pull.status.ok() ? engine_->Pull(pull.request->tables, pull.request->dense) : pull.status);
+        Answer(pull, pull.status.ok() ? engine_->Pull(pull.request->tables, pull.request->dense) : pull.status);
       }
+      readable.clear();
       mu_.Lock();
       --answering_;
     } else if (applying_ || answering_ > 0 || !stopped_.ok() || !board_.is_sync() || !board_.ReadyToApply()) {
@@ -183,7 +226,7 @@ void ParameterServer::Advance() {
     } else {
       applying_ = true;
       board_.BeginApply();
-      const std::map<uint32_t, PushRequest> pushes = std::exchange(held_, {});
+      std::map<uint32_t, PushRequest> pushes = std::exchange(held_, {});
       const uint64_t step = board_.applied();
       mu_.Unlock();
       double weight = 0;
@@ -193,8 +236,9 @@ void ParameterServer::Advance() {
         in_rank_order.push_back(&push);
       }
       const ApplyCounts counts = engine_->ApplyStep(in_rank_order, weight, step);
+      Count(counts, in_rank_order);
+      pushes.clear();
       mu_.Lock();
-      Count(counts);
       board_.MarkApplied();
       applying_ = false;
     }
@@ -208,6 +252,25 @@ void ParameterServer::Stop(const absl::Status& status) {
     if (stopped_.ok()) stopped_ = status;
   }
   Advance();
+}
+
+bool ParameterServer::ReadBetweenPushes(absl::FunctionRef<void()> read) {
+  uint64_t arrivals;
+  {
+    MutexLock lock(&mu_);
+    if (applying_ || !arriving_.empty()) return false;
+    arrivals = arrivals_begun_;
+    ++answering_;
+  }
+  read();
+  bool undisturbed;
+  {
+    MutexLock lock(&mu_);
+    --answering_;
+    undisturbed = arrivals == arrivals_begun_;
+  }
+  Advance();  // The step that waited for us, if any.
+  return undisturbed;
 }
 
 uint64_t ParameterServer::applied() const {
@@ -224,10 +287,19 @@ void ParameterServer::TellWaiting() {
   mu_.Lock();
   while (!destroyed_) {
     stop_changed_.WaitWithTimeout(&mu_, absl::Seconds(1));
-    // Told under the lock: a pull that is answered meanwhile would take its callback away. The callbacks only note.
+    std::vector<std::pair<std::shared_ptr<Listener>, std::string>> news;
     for (const WaitingPull& pull : waiting_) {
-      if (pull.waiting) pull.waiting(absl::StrCat("still waiting for ", board_.WaitsFor(pull.request->header.number)));
+      if (pull.listener == nullptr) continue;
+      news.emplace_back(pull.listener,
+                        absl::StrCat("still waiting for ", board_.WaitsFor(pull.request->header.number)));
     }
+    mu_.Unlock();
+    for (const auto& [listener, what] : news) {
+      MutexLock lock(&listener->mu);
+      if (listener->waiting) listener->waiting(what);
+    }
+    news.clear();
+    mu_.Lock();
   }
   mu_.Unlock();
 }

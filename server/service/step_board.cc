@@ -58,8 +58,8 @@ absl::Status StepBoard::Offer(const RequestHeader& header, SectionOutcome* outco
   }
   Rank& rank = ranks_[header.rank];
   if (header.number > applied_) {
-    return absl::FailedPreconditionError(absl::StrCat("rank ", header.rank, " pushed step ", header.number,
-                                                      " before step ", applied_, " was applied"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("rank ", header.rank, " pushed step ", header.number, " before step ", applied_, " was applied"));
   }
   if (header.number < applied_ || (rank.holds && rank.held_incarnation == header.incarnation)) {
     *outcome = SectionOutcome::kDuplicate;
@@ -123,9 +123,8 @@ bool StepBoard::MayRead(uint64_t step) const {
     case proto::JobSpec::SYNC:
       return step <= applied_;
     case proto::JobSpec::BOUNDED:
-      return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
-        return rank.finished || rank.arrived + job_.staleness() >= step;
-      });
+      return std::all_of(ranks_.begin(), ranks_.end(),
+                         [&](const Rank& rank) { return rank.finished || rank.arrived + job_.staleness() >= step; });
     default:
       return true;
   }

@@ -65,13 +65,13 @@ class StepBoard {
 
  private:
   struct Rank {
-    uint32_t incarnation = 0;     // newest seen
-    bool finished = false;        // this incarnation
+    uint32_t incarnation = 0;  // newest seen
+    bool finished = false;     // this incarnation
     uint64_t committed = 0;
-    bool holds = false;           // sync: a push of step applied_ is held
+    bool holds = false;  // sync: a push of step applied_ is held
     uint32_t held_incarnation = 0;
-    uint64_t arrived = 0;         // bounded: pushes of all steps < arrived are applied
-    std::set<uint64_t> ahead;     // bounded: applied ones beyond that
+    uint64_t arrived = 0;      // bounded: pushes of all steps < arrived are applied
+    std::set<uint64_t> ahead;  // bounded: applied ones beyond that
   };
 
   const proto::JobSpec job_;

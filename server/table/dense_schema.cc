@@ -1,7 +1,6 @@
 #include "server/table/dense_schema.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -11,17 +10,18 @@
 namespace rowan {
 namespace {
 
-constexpr uint64_t kMaxDenseSize = uint64_t{1} << 36;
-
-float* Values(char* block) { return reinterpret_cast<float*>(block + kRowHeaderBytes); }
+// 4 GiB of values: far more than a worker, which holds all of it, has use for, and less than a server lacks at once.
+constexpr uint64_t kMaxDenseSize = uint64_t{1} << 30;
 
 }  // namespace
 
 absl::StatusOr<DenseSchema> DenseSchema::Create(uint32_t id, const proto::DenseSpec& spec, uint64_t seed) {
   ROWAN_RETURN_IF_ERROR(CheckCatalogName("a dense parameter", spec.name()));
   const std::string what = absl::StrCat("dense parameter '", absl::CEscape(spec.name()), "'");
-  if (spec.size() < 1 || spec.size() > kMaxDenseSize) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " has size ", spec.size(), ", must be 1 to ", kMaxDenseSize));
+  if (spec.size() < 1) return absl::InvalidArgumentError(absl::StrCat(what, " has size 0, must be 1 or more"));
+  if (spec.size() > kMaxDenseSize) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, " has size ", spec.size(), ", must be ", kMaxDenseSize, " floats or less"));
   }
   proto::DenseSpec resolved = spec;
   resolved.set_seed(seed);
@@ -44,16 +44,13 @@ int64_t DenseSchema::BlockBytes(int64_t block) const {
 void DenseSchema::InitBlock(int64_t block, char* bytes) const {
   StoreRowHeader({static_cast<uint64_t>(block), 0, 0, 0}, bytes);
   const int64_t size = BlockSize(block);
-  initializer_.FillRange(static_cast<uint64_t>(block * kDenseBlockFloats), size, Values(bytes));
-  OptimizerOf(block).InitState(Values(bytes) + size);
+  initializer_.FillRange(static_cast<uint64_t>(block * kDenseBlockFloats), size, RowFloats(bytes));
+  OptimizerOf(block).InitState(RowFloats(bytes) + size);
 }
 
 void DenseSchema::UpdateBlock(int64_t block, const float* gradient, uint64_t step, char* bytes) const {
-  RowHeader header = LoadRowHeader(bytes);
-  if (header.update_count < std::numeric_limits<uint32_t>::max()) ++header.update_count;
-  header.last_step = std::min(step, kMaxLastStep);
-  StoreRowHeader(header, bytes);
-  OptimizerOf(block).Update(gradient, header.update_count, Values(bytes), Values(bytes) + BlockSize(block));
+  const uint32_t count = CountUpdate(step, bytes);
+  OptimizerOf(block).Update(gradient, count, RowFloats(bytes), RowFloats(bytes) + BlockSize(block));
 }
 
 }  // namespace rowan

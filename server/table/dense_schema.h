@@ -17,7 +17,8 @@ namespace rowan {
 
 class DenseSchema {
  public:
-  // InvalidArgument names the parameter, field, value and range. `seed` is the resolved one.
+  // InvalidArgument names the parameter, field, value and range; ResourceExhausted, for more than 2^30 floats, too.
+  // `seed` is the resolved one.
   static absl::StatusOr<DenseSchema> Create(uint32_t id, const proto::DenseSpec& spec, uint64_t seed);
 
   uint32_t id() const { return id_; }

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/placement.h"
 #include "server/table/simd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -131,8 +132,6 @@ HWY_AFTER_NAMESPACE();
 namespace rowan {
 namespace {
 
-constexpr int64_t kDenseRow = 4096;
-
 HWY_EXPORT(FillUniform);
 HWY_EXPORT(FillNormal);
 
@@ -177,9 +176,9 @@ absl::StatusOr<SliceInitializer> SliceInitializer::Create(const proto::Initializ
 
 void SliceInitializer::FillRange(uint64_t first_index, int64_t n, float* out) const {
   while (n > 0) {
-    const int64_t first = first_index % kDenseRow;
-    const int64_t piece = std::min(n, kDenseRow - first);
-    kernel_(RandomBits(slice_seed_, first_index / kDenseRow), first, piece, scale_, out);
+    const int64_t first = first_index % kDenseBlockFloats;
+    const int64_t piece = std::min(n, kDenseBlockFloats - first);
+    kernel_(RandomBits(slice_seed_, first_index / kDenseBlockFloats), first, piece, scale_, out);
     first_index += piece;
     out += piece;
     n -= piece;

@@ -29,9 +29,9 @@
 //
 //   field                default  range           unit
 //   learning_rate                 [0, 1e9]        FTRL: [1e-9, 1e9], called alpha in the paper
-//     SGD                0.1                      values per mean gradient. DLRM's for dense layers; a row that sees
-//     1e-6
-//                                                 hardly moves: raise it in proportion to the batch, or use another
+//     SGD                0.1                      values per mean gradient. DLRM's for dense layers; a row that
+//                                                 sees 1e-6 hardly moves: raise it in proportion to the batch, or use
+//                                                 another
 //     ADAGRAD            0.05                     values: what a row's first push moves each element by
 //     ROW_WISE_ADAGRAD   0.05                     values, as ADAGRAD
 //     ADAM               1e-3                     values, as ADAGRAD
@@ -39,15 +39,16 @@
 //   initial_accumulator  0        [0, 1e30]       mean gradient squared
 //   epsilon                       [0, 1e9]        mean gradient
 //     ADAGRAD, ROW_WISE  1e-15                    a guard only: 4e7 times below the smallest medians
-//     ADAM               1e-10                    400 times below the smallest medians; still calms entries that see
-//     noise
+//     ADAM               1e-10                    400 times below the smallest medians; still calms entries that
+//                                                 see noise
 //   beta1                0.9      [0, 1 - 1e-6]   none
 //   beta2                0.999    [0, 1 - 1e-6]   none
 //   l1, l2               0        [0, 1e30]       l1: sum of mean gradients; l2: mean gradient per value
 //   beta                 1e-10    [0, 1e9]        mean gradient
 //
 // Bits: the same on every instruction set. Every operation is a correctly rounded float add, multiply, divide or square
-// root in the order that optimizer_kernels.cc writes, never fused. Sums run in an order that does not know the vectors' length.
+// root in the order that optimizer_kernels.cc writes, never fused. Sums run in an order that does not know the vectors'
+// length.
 //
 // Immutable, thread-safe, cheap to copy.
 #ifndef ROWAN_SERVER_TABLE_OPTIMIZER_H_

@@ -1,11 +1,13 @@
 // Checking and applying pushes.
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "glog/logging.h"
+#include "server/table/dense_merge.h"
 #include "server/table/gradient_merge.h"
 #include "server/table/shard_engine.h"
 #include "server/table/vector_ops.h"
@@ -13,24 +15,37 @@
 namespace rowan {
 namespace {
 
-constexpr int64_t kBatch = 64;  // Rows whose cache lines are on their way at once.
+// So that 1 / weight is a normal float, of the ranks' total too.
+constexpr double kMinWeight = 1e-18;
+constexpr double kMaxWeight = 1e18;
 
 // Gradients are multiplied by this: 1 / weight, or 1 for a push that is taken as it is.
-float Scale(double weight) { return weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f; }
+float Scale(double weight) {
+  const float scale = weight > 0 ? static_cast<float>(1.0 / weight) : 1.0f;
+  CHECK(std::isnormal(scale)) << "weight " << weight;
+  return scale;
+}
 
 }  // namespace
 
 struct ShardEngine::Scratch {
   GradientMerge merge;
-  std::vector<float> gradient;  // one row's or block's mean
+  std::vector<float> gradient;  // one row's mean
   std::vector<uint32_t> ids;
 };
 
 absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
-  if (!(push.weight >= 0) || push.weight > 1e18) {
-    return absl::InvalidArgumentError(absl::StrCat("push of weight ", push.weight, ": must be 0 to 1e18"));
+  if (push.weight != 0 && !(push.weight >= kMinWeight && push.weight <= kMaxWeight)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("push of weight ", push.weight, ": must be 0, or ", kMinWeight, " to ", kMaxWeight));
+  }
+  for (const uint32_t id : push.refused_dense) {
+    if (const auto dense = Dense(id); !dense.ok()) {
+      return absl::NotFoundError(absl::StrCat("push that refuses a dense parameter: ", dense.status().message()));
+    }
   }
   int64_t previous = -1;
+  size_t keys = 0;
   for (const PushSection& section : push.sections) {
     const std::string where = absl::StrCat("push section for shard ", section.shard);
     if (section.shard >= placement_.num_shards() || static_cast<int64_t>(section.shard) <= previous) {
@@ -38,11 +53,17 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
           absl::StrCat(where, ": shards are 0 to ", placement_.num_shards() - 1, ", ascending, each once"));
     }
     previous = section.shard;
+    ROWAN_RETURN_IF_ERROR(CheckOwned(section.shard));
     for (const TableGradients& gradients : section.tables) {
       const auto found = Table(gradients.table);
       if (!found.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", found.status().message()));
       const TableSchema* const schema = found->get();
       const size_t n = gradients.keys.size();
+      if (n > kMaxKeys - keys) {
+        return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "': ", n, " keys after ",
+                                                       keys, ", at most ", kMaxKeys, " in a push"));
+      }
+      keys += n;
       if (gradients.gradients.size() != n * schema->width() ||
           (!gradients.occurrences.empty() && gradients.occurrences.size() != n)) {
         return absl::InvalidArgumentError(absl::StrCat(where, ", table '", schema->name(), "' of width ",
@@ -72,19 +93,16 @@ absl::Status ShardEngine::CheckPush(const PushRequest& push) const {
   return absl::OkStatus();
 }
 
-std::vector<uint32_t> ShardEngine::RefusedDense(absl::Span<const PushRequest* const> pushes, float scale) const {
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, std::vector<absl::Span<const float>>> blocks;
-  for (const PushRequest* push : pushes) {
-    for (const PushSection& section : push->sections) {
-      for (const DenseGradient& g : section.dense) blocks[{g.dense, g.block}].push_back(g.gradient);
-    }
-  }
+std::vector<uint32_t> ShardEngine::RefusedDense(absl::Span<const PushRequest* const> pushes, const DenseMerge& merge,
+                                                int64_t* counted) const {
   std::set<uint32_t> refused;
-  std::vector<float> sum;
-  for (const auto& [id, parts] : blocks) {
-    sum.assign(parts[0].begin(), parts[0].end());
-    for (size_t i = 1; i < parts.size(); ++i) AddTo(parts[i].data(), parts[i].size(), sum.data());
-    if (!ScaleAll(sum.data(), scale, sum.size(), sum.data())) refused.insert(id.first);
+  for (const PushRequest* push : pushes) refused.insert(push->refused_dense.begin(), push->refused_dense.end());
+  *counted = 0;
+  for (const uint32_t id : refused) {
+    if (Owns(placement_.ShardOfDenseBlock((*Dense(id))->name(), 0))) ++*counted;
+  }
+  for (const DenseMerge::Block& block : merge.blocks()) {
+    if (!block.finite && refused.insert(block.dense).second) ++*counted;
   }
   return {refused.begin(), refused.end()};
 }
@@ -96,18 +114,17 @@ void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scrat
   scratch->gradient.resize(std::max<size_t>(scratch->gradient.size(), width));
   float* const gradient = scratch->gradient.data();
   const absl::Span<const GradientMerge::Sum> sums = scratch->merge.sums();
-  for (size_t begin = 0; begin < sums.size(); begin += kBatch) {
-    const absl::Span<const GradientMerge::Sum> batch = sums.subspan(begin, kBatch);
+  for (size_t begin = 0; begin < sums.size(); begin += ShardTable::kBatch) {
+    const absl::Span<const GradientMerge::Sum> batch = sums.subspan(begin, ShardTable::kBatch);
     for (const GradientMerge::Sum& sum : batch) table->Prefetch(sum.hash);
     for (const GradientMerge::Sum& sum : batch) {
       const char* const guess = table->Guess(sum.hash);
-      if (guess == nullptr) continue;
-      for (int64_t offset = 0; offset < row_bytes; offset += 64) __builtin_prefetch(guess + offset, /*write=*/1);
-      __builtin_prefetch(guess + row_bytes - 1, /*write=*/1);
+      if (guess != nullptr) PrefetchBlock</*kToWrite=*/true>(guess, row_bytes);
     }
     for (const GradientMerge::Sum& sum : batch) {
       if (!ScaleAll(sum.gradient, scale, width, gradient)) {
         ++counts->refused_rows;
+        if (!counts->first_row.has_value()) counts->first_row = RefusedRow{schema.id(), sum.key};
         continue;
       }
       char* block = table->Find(sum.hash, sum.key);
@@ -121,8 +138,9 @@ void ShardEngine::ApplyRows(ShardTable* table, float scale, uint64_t step, Scrat
   }
 }
 
-void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* const> sections, float scale, uint64_t step,
-                                absl::Span<const uint32_t> refused_dense, Scratch* scratch, ApplyCounts* counts) {
+void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* const> sections,
+                                absl::Span<const DenseMerge::Block> dense, absl::Span<const uint32_t> refused_dense,
+                                float scale, uint64_t step, Scratch* scratch, ApplyCounts* counts) {
   const auto collect_ids = [&](auto list_of) {
     scratch->ids.clear();
     for (const PushSection* section : sections) list_of(*section);
@@ -149,41 +167,27 @@ void ShardEngine::ApplySections(Shard* shard, absl::Span<const PushSection* cons
     ApplyRows(table, scale, step, scratch, counts);
   }
 
-  for (size_t first = 0; first < sections.size(); ++first) {
-    for (const DenseGradient& g : sections[first]->dense) {
-      // The first section that names a block sums all that do.
-      const auto is_same = [&](const DenseGradient& other) { return other.dense == g.dense && other.block == g.block; };
-      bool done = std::binary_search(refused_dense.begin(), refused_dense.end(), g.dense);
-      for (size_t s = 0; s <= first && !done; ++s) {
-        for (const DenseGradient& earlier : sections[s]->dense) {
-          if (&earlier == &g) break;
-          if (is_same(earlier)) done = true;
-        }
-      }
-      if (done) continue;
-      std::vector<float>& sum = scratch->gradient;
-      sum.assign(g.gradient.begin(), g.gradient.end());
-      bool after = false;
-      for (const PushSection* section : sections.subspan(first)) {
-        for (const DenseGradient& other : section->dense) {
-          if (after && is_same(other)) AddTo(other.gradient.data(), other.gradient.size(), sum.data());
-          if (&other == &g) after = true;
-        }
-      }
-      ScaleAll(sum.data(), scale, sum.size(), sum.data());
-      DenseBlock& block = shard->dense.at({g.dense, g.block});
-      block.schema->UpdateBlock(g.block, sum.data(), step, block.bytes.get());
-    }
+  for (const DenseMerge::Block& block : dense) {
+    if (std::binary_search(refused_dense.begin(), refused_dense.end(), block.dense)) continue;
+    DenseBlock& stored = shard->dense.at({block.dense, block.block});
+    stored.schema->UpdateBlock(block.block, block.mean.data(), step, stored.bytes.get());
   }
 }
 
 ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, double weight, uint64_t step) {
   const float scale = Scale(weight);
-  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
+  ApplyCounts total;
   std::vector<std::vector<const PushSection*>> by_shard(placement_.num_shards());
+  DenseMerge dense;
   for (const PushRequest* push : pushes) {
-    for (const PushSection& section : push->sections) by_shard[section.shard].push_back(&section);
+    for (const PushSection& section : push->sections) {
+      by_shard[section.shard].push_back(&section);
+      dense.Add(section);
+    }
   }
+  dense.Sum(scale, pool_);
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, dense, &total.refused_dense);
+  if (total.refused_dense > 0) total.first_dense = refused_dense.front();
   // A task is a run of shards: enough of them to share the scratch memory, few enough to spread the work.
   const int64_t tasks = std::min<int64_t>(placement_.num_shards(), pool_->size() * 8);
   std::vector<ApplyCounts> counts(tasks);
@@ -193,20 +197,17 @@ ApplyCounts ShardEngine::ApplyStep(absl::Span<const PushRequest* const> pushes, 
     for (int64_t s = task * shards / tasks; s < (task + 1) * shards / tasks; ++s) {
       if (by_shard[s].empty()) continue;
       MutexLock lock(&shards_[s].mu);
-      ApplySections(&shards_[s], by_shard[s], scale, step, refused_dense, &scratch, &counts[task]);
+      ApplySections(&shards_[s], by_shard[s], dense.InShard(s), refused_dense, scale, step, &scratch, &counts[task]);
     }
   });
-  ApplyCounts total;
-  for (const ApplyCounts& c : counts) {
-    total.updated_rows += c.updated_rows;
-    total.born_rows += c.born_rows;
-    total.refused_rows += c.refused_rows;
-  }
-  total.refused_dense = refused_dense.size();
+  for (const ApplyCounts& c : counts) total += c;
   return total;
 }
 
-absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes) {
+absl::Status ShardEngine::ApplyOnce(const PushRequest& push, std::vector<SectionOutcome>* outcomes,
+                                    ApplyCounts* total) {
+  outcomes->clear();
+  *total = {};
   const uint64_t number = push.header.number;
   const auto too_old = [&](uint32_t shard) {
     return absl::OutOfRangeError(absl::StrCat("push ", number, " of rank ", push.header.rank, " for shard ", shard,
@@ -223,8 +224,12 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
   }
   const float scale = Scale(push.weight);
   const PushRequest* const pushes[] = {&push};
-  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, scale);
-  outcomes->assign(push.sections.size(), SectionOutcome::kApplied);
+  DenseMerge dense;
+  for (const PushSection& section : push.sections) dense.Add(section);
+  dense.Sum(scale, pool_);
+  int64_t counted_dense = 0;
+  const std::vector<uint32_t> refused_dense = RefusedDense(pushes, dense, &counted_dense);
+  outcomes->assign(push.sections.size(), SectionOutcome::kDuplicate);
   const int64_t n = push.sections.size();
   const int64_t tasks = std::min<int64_t>(n, pool_->size() * 8);
   std::vector<ApplyCounts> counts(tasks);
@@ -241,26 +246,28 @@ absl::StatusOr<ApplyCounts> ShardEngine::ApplyOnce(const PushRequest& push, std:
           statuses[task] = too_old(section->shard);
           break;
         case PushWindow::Verdict::kSeen:
-          (*outcomes)[i] = SectionOutcome::kDuplicate;
           break;
         case PushWindow::Verdict::kNew:
           window.Mark(number);
-          ApplySections(&shard, absl::MakeConstSpan(&section, 1), scale, number, refused_dense, &scratch,
-                        &counts[task]);
+          (*outcomes)[i] = SectionOutcome::kApplied;
+          ApplySections(&shard, absl::MakeConstSpan(&section, 1), dense.InShard(section->shard), refused_dense, scale,
+                        number, &scratch, &counts[task]);
           break;
       }
     }
   });
-  ApplyCounts total;
-  for (const ApplyCounts& c : counts) {
-    total.updated_rows += c.updated_rows;
-    total.born_rows += c.born_rows;
-    total.refused_rows += c.refused_rows;
-  }
+  for (const ApplyCounts& c : counts) *total += c;
   // Refused once: not again when the push comes again.
-  if (absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) total.refused_dense = refused_dense.size();
-  for (absl::Status& status : statuses) ROWAN_RETURN_IF_ERROR(status);
-  return total;
+  if (counted_dense > 0 && absl::c_linear_search(*outcomes, SectionOutcome::kApplied)) {
+    total->refused_dense = counted_dense;
+    total->first_dense = refused_dense.front();
+  }
+  for (const absl::Status& status : statuses) {
+    if (status.ok()) continue;
+    outcomes->clear();
+    return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace rowan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -21,10 +22,28 @@ absl::Status CheckId(uint32_t id) {
 
 }  // namespace
 
-ShardEngine::ShardEngine(Placement placement, ThreadPool* pool)
-    : placement_(placement), pool_(pool), shards_(new Shard[placement.num_shards()]) {}
+ApplyCounts& ApplyCounts::operator+=(const ApplyCounts& other) {
+  updated_rows += other.updated_rows;
+  born_rows += other.born_rows;
+  refused_rows += other.refused_rows;
+  refused_dense += other.refused_dense;
+  if (!first_row.has_value()) first_row = other.first_row;
+  if (!first_dense.has_value()) first_dense = other.first_dense;
+  return *this;
+}
+
+ShardEngine::ShardEngine(Placement placement, ThreadPool* pool, ShardOwnership ownership)
+    : placement_(placement), ownership_(std::move(ownership)), pool_(pool), shards_(new Shard[placement.num_shards()]) {
+  CHECK(ownership_.owned.empty() || ownership_.owned.size() == placement.num_shards());
+}
 
 ShardEngine::~ShardEngine() = default;
+
+absl::Status ShardEngine::CheckOwned(uint32_t shard) const {
+  if (Owns(shard)) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("shard ", shard, " is not on this server, map version ", ownership_.map_version));
+}
 
 absl::Status ShardEngine::AddTable(TableSchema schema) {
   const uint32_t id = schema.id();
@@ -54,9 +73,11 @@ absl::Status ShardEngine::AddDense(DenseSchema dense) {
     }
   }
   for (int64_t block = 0; block < schema->blocks(); ++block) {
+    const uint32_t index = placement_.ShardOfDenseBlock(schema->name(), block);
+    if (!Owns(index)) continue;
     DenseBlock made{schema, block, std::unique_ptr<char[]>(new char[schema->BlockBytes(block)])};
     schema->InitBlock(block, made.bytes.get());
-    Shard& shard = shards_[placement_.ShardOfDenseBlock(schema->name(), block)];
+    Shard& shard = shards_[index];
     MutexLock lock(&shard.mu);
     shard.dense[{id, block}] = std::move(made);
   }
@@ -133,6 +154,26 @@ Digest ShardEngine::TotalDigest() const {
   return total;
 }
 
+std::vector<TableUsage> ShardEngine::ShardUsage(uint32_t index) const {
+  std::map<uint32_t, TableUsage> by_id;
+  const Shard& shard = shards_[index];
+  SharedMutexLock lock(&shard.mu);
+  for (const auto& table : shard.tables) {
+    if (table == nullptr) continue;
+    const uint32_t id = table->schema().id();
+    by_id[id] = {id, table->rows(), table->block_bytes(), table->index_bytes()};
+  }
+  for (const auto& [id, block] : shard.dense) {
+    TableUsage& usage = by_id[id.first];
+    usage.id = id.first;
+    ++usage.rows;
+    usage.block_bytes += block.schema->BlockBytes(block.block);
+  }
+  std::vector<TableUsage> usage;
+  for (const auto& [id, of_table] : by_id) usage.push_back(of_table);
+  return usage;
+}
+
 std::vector<TableUsage> ShardEngine::Usage() const {
   std::vector<TableUsage> usage;
   absl::flat_hash_map<uint32_t, size_t> places;
@@ -202,6 +243,7 @@ absl::Status ShardEngine::LoadBlock(uint32_t index, uint32_t id, uint64_t key, a
     }
     return absl::OkStatus();
   };
+  ROWAN_RETURN_IF_ERROR(CheckOwned(index));
   Shard& shard = shards_[index];
   if (const auto table = Table(id); table.ok()) {
     const TableSchema& schema = **table;
@@ -243,6 +285,7 @@ proto::ShardState ShardEngine::State(uint32_t index) const {
 }
 
 void ShardEngine::LoadState(uint32_t index, const proto::ShardState& state) {
+  CHECK(Owns(index)) << "shard " << index;
   Shard& shard = shards_[index];
   MutexLock lock(&shard.mu);
   shard.windows.clear();

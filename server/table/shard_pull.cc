@@ -5,21 +5,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "server/table/key_plan.h"
 #include "server/table/shard_engine.h"
 
 namespace rowan {
-namespace {
-
-// Entries whose cache lines are on their way at once.
-constexpr int64_t kBatch = 64;
-
-void PrefetchBlock(const char* block, int64_t bytes) {
-  for (int64_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(block + offset);
-  __builtin_prefetch(block + bytes - 1);
-}
-
-}  // namespace
 
 absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<const DensePull> dense) const {
   std::vector<std::shared_ptr<const TableSchema>> schemas;
@@ -28,6 +16,10 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
     SharedMutexLock lock(&catalog_mu_);
     for (const TablePull& pull : tables) {
       ROWAN_ASSIGN_OR_RETURN(const auto schema, TableLocked(pull.table));
+      if (pull.keys.size() > kMaxKeys) {
+        return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
+                                                       " keys, at most ", kMaxKeys, " at once"));
+      }
       const size_t room = pull.rows.size() / schema->width();
       if (pull.rows.size() % schema->width() != 0 || (pull.places.empty() && room != pull.keys.size())) {
         return absl::InvalidArgumentError(absl::StrCat("pull from table '", schema->name(), "': ", pull.keys.size(),
@@ -57,9 +49,16 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
                                                      pull.block, " into ", pull.values.size(), " floats: it has size ",
                                                      schema->size(), " in blocks of ", kDenseBlockFloats));
     }
+    ROWAN_RETURN_IF_ERROR(CheckOwned(placement_.ShardOfDenseBlock(schema->name(), pull.block)));
     dense_schemas.push_back(schema);
   }
-  PullRows(tables, schemas);
+  std::vector<absl::Span<const uint64_t>> keys;
+  for (const TablePull& pull : tables) keys.push_back(pull.keys);
+  const KeyPlan plan(placement_, keys);
+  for (uint32_t s = 0; s < placement_.num_shards(); ++s) {
+    if (!Owns(s) && !plan.Shard(s).empty()) return CheckOwned(s);
+  }
+  PullRows(tables, schemas, plan);
   for (size_t i = 0; i < dense.size(); ++i) {
     const Shard& shard = shards_[placement_.ShardOfDenseBlock(dense_schemas[i]->name(), dense[i].block)];
     SharedMutexLock lock(&shard.mu);
@@ -72,16 +71,14 @@ absl::Status ShardEngine::Pull(absl::Span<const TablePull> tables, absl::Span<co
 // The locks of a wave are taken in ascending order and all released before the next wave: the analysis cannot follow
 // locks in a loop.
 void ShardEngine::PullRows(absl::Span<const TablePull> tables,
-                           absl::Span<const std::shared_ptr<const TableSchema>> schemas) const
-    ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  std::vector<absl::Span<const uint64_t>> keys;
-  for (const TablePull& pull : tables) keys.push_back(pull.keys);
-  const KeyPlan plan(placement_, keys);
+                           absl::Span<const std::shared_ptr<const TableSchema>> schemas,
+                           const KeyPlan& plan) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const std::vector<KeyPlan::Wave> waves = plan.Waves();
   pool_->ParallelFor(waves.size(), [&](int64_t w) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const KeyPlan::Wave wave = waves[w];
     for (uint32_t s = wave.first_shard; s < wave.end_shard; ++s) shards_[s].mu.LockShared();
     const absl::Span<const KeyPlan::Entry> entries = plan.Shards(wave.first_shard, wave.end_shard);
+    constexpr int64_t kBatch = ShardTable::kBatch;
     const ShardTable* in_shard[kBatch];  // null where the shard has no row of the table
     for (size_t begin = 0; begin < entries.size(); begin += kBatch) {
       const absl::Span<const KeyPlan::Entry> batch = entries.subspan(begin, kBatch);
@@ -93,7 +90,7 @@ void ShardEngine::PullRows(absl::Span<const TablePull> tables,
       }
       for (size_t i = 0; i < batch.size(); ++i) {
         const char* guess = in_shard[i] == nullptr ? nullptr : in_shard[i]->Guess(batch[i].hash);
-        if (guess != nullptr) PrefetchBlock(guess, kRowHeaderBytes + 4 * schemas[batch[i].table]->width());
+        if (guess != nullptr) PrefetchBlock</*kToWrite=*/false>(guess, kRowHeaderBytes + 4 * schemas[batch[i].table]->width());
       }
       for (size_t i = 0; i < batch.size(); ++i) {
         const KeyPlan::Entry entry = batch[i];

@@ -1,7 +1,7 @@
 // ShardTable: the rows of one table in one shard: an index over an arena. Not thread-safe: the shard's lock guards it.
 //
 // Lookups of many keys are written as passes over a batch, so that the memory of many rows is on its way at once:
-// Prefetch (index line), Guess and PrefetchBlock (row lines), then Find.
+// Prefetch (index line), the caller's prefetch of what Guess returns (row lines), then Find.
 #ifndef ROWAN_SERVER_TABLE_SHARD_TABLE_H_
 #define ROWAN_SERVER_TABLE_SHARD_TABLE_H_
 
@@ -18,8 +18,18 @@
 
 namespace rowan {
 
+// Brings a block's cache lines on their way, for reading or for writing too.
+template <bool kToWrite>
+void PrefetchBlock(const char* block, int64_t bytes) {
+  for (int64_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(block + offset, kToWrite);
+  __builtin_prefetch(block + bytes - 1, kToWrite);
+}
+
 class ShardTable {
  public:
+  // Rows in a batch: few enough for the memory system to bring at once.
+  static constexpr int64_t kBatch = 64;
+
   ShardTable(std::shared_ptr<const TableSchema> schema, Placement placement, ChunkPool* pool)
       : schema_(std::move(schema)), placement_(placement), arena_(schema_->row_bytes(), pool) {}
 

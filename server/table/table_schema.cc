@@ -1,7 +1,6 @@
 #include "server/table/table_schema.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -15,8 +14,6 @@ namespace {
 
 constexpr int kMaxSlices = 16;
 constexpr uint32_t kMaxSliceWidth = 4096;
-
-float* Values(char* block) { return reinterpret_cast<float*>(block + kRowHeaderBytes); }
 
 absl::Status InContext(const absl::Status& status, absl::string_view context) {
   return absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
@@ -103,7 +100,7 @@ void TableSchema::FillAbsent(uint64_t key, float* values) const {
 
 void TableSchema::InitBlock(uint64_t key, char* block) const {
   StoreRowHeader({key, 0, 0, 0}, block);
-  float* const values = Values(block);
+  float* const values = RowFloats(block);
   for (const ResolvedSlice& slice : slices_) {
     slice.initializer.Fill(key, values + slice.values_offset);
     slice.optimizer.InitState(values + width_ + slice.state_offset);
@@ -111,13 +108,10 @@ void TableSchema::InitBlock(uint64_t key, char* block) const {
 }
 
 void TableSchema::UpdateBlock(const float* gradient, uint64_t step, char* block) const {
-  RowHeader header = LoadRowHeader(block);
-  if (header.update_count < std::numeric_limits<uint32_t>::max()) ++header.update_count;
-  header.last_step = std::min(step, kMaxLastStep);
-  StoreRowHeader(header, block);
-  float* const values = Values(block);
+  const uint32_t count = CountUpdate(step, block);
+  float* const values = RowFloats(block);
   for (const ResolvedSlice& slice : slices_) {
-    slice.optimizer.Update(gradient + slice.values_offset, header.update_count, values + slice.values_offset,
+    slice.optimizer.Update(gradient + slice.values_offset, count, values + slice.values_offset,
                            values + width_ + slice.state_offset);
   }
 }

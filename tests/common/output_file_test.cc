@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -17,6 +20,7 @@ namespace {
 
 using ::rowan::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -33,6 +37,15 @@ std::string Contents(const std::string& path) {
   return out.str();
 }
 
+// What lies in the folder of `path`, hidden files included.
+std::vector<std::string> Names(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path())) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 TEST(OutputFileTest, AppearsWholeWhenItIsFinished) {
@@ -44,7 +57,7 @@ TEST(OutputFileTest, AppearsWholeWhenItIsFinished) {
   EXPECT_OK((*file)->Write(absl::string_view("t\0wo", 4)));
   EXPECT_OK((*file)->Finish());
   EXPECT_EQ(Contents(path), std::string("one t\0wo", 8));
-  EXPECT_FALSE(Exists(path + ".tmp"));
+  EXPECT_THAT(Names(path), ElementsAre("file"));
 }
 
 TEST(OutputFileTest, UnfinishedLeavesWhatWasThere) {
@@ -56,7 +69,52 @@ TEST(OutputFileTest, UnfinishedLeavesWhatWasThere) {
     EXPECT_OK((*file)->Write("new"));
   }
   EXPECT_EQ(Contents(path), "old");
-  EXPECT_FALSE(Exists(path + ".tmp"));
+  EXPECT_THAT(Names(path), ElementsAre("file"));
+}
+
+TEST(OutputFileTest, FilesOfNearbyNamesAreLeftAlone) {
+  const std::string path = NewFolder() + "/file";
+  for (const char* suffix : {".tmp", ".partial"}) std::ofstream(path + suffix) << "mine";
+  auto file = OutputFile::Create(path);
+  ASSERT_OK(file);
+  EXPECT_OK((*file)->Write("new"));
+  EXPECT_OK((*file)->Finish());
+  for (const char* suffix : {".tmp", ".partial"}) EXPECT_EQ(Contents(path + suffix), "mine");
+}
+
+TEST(OutputFileTest, OfTwoWritersTheLastToFinishHasTheName) {
+  const std::string path = NewFolder() + "/file";
+  auto first = OutputFile::Create(path), second = OutputFile::Create(path);
+  ASSERT_OK(first);
+  ASSERT_OK(second);
+  EXPECT_OK((*first)->Write("first "));
+  EXPECT_OK((*second)->Write("second"));
+  EXPECT_OK((*first)->Write("whole"));
+  EXPECT_OK((*second)->Finish());
+  EXPECT_EQ(Contents(path), "second");
+  EXPECT_OK((*first)->Finish());
+  EXPECT_EQ(Contents(path), "first whole");
+  EXPECT_THAT(Names(path), ElementsAre("file"));
+}
+
+TEST(OutputFileTest, TheModeIsThatOfANewFile) {
+  const std::string path = NewFolder() + "/file";
+  const mode_t before = umask(027);
+  auto file = OutputFile::Create(path);
+  umask(before);
+  ASSERT_OK(file);
+  EXPECT_OK((*file)->Finish());
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, mode_t{0640});
+}
+
+TEST(OutputFileTest, ANameOfAnyLegalLengthWillDo) {
+  const std::string path = NewFolder() + "/" + std::string(255, 'n');
+  auto file = OutputFile::Create(path);
+  ASSERT_OK(file);
+  EXPECT_OK((*file)->Finish());
+  EXPECT_TRUE(Exists(path));
 }
 
 TEST(OutputFileTest, APipeIsWrittenToAndStays) {
@@ -79,7 +137,8 @@ TEST(OutputFileTest, APipeIsWrittenToAndStays) {
 TEST(OutputFileTest, AFullDiskIsNamed) {
   auto file = OutputFile::Create("/dev/full");
   ASSERT_OK(file);
-  EXPECT_THAT((*file)->Write("x"), StatusIs(absl::StatusCode::kResourceExhausted, StartsWith("/dev/full: ")));
+  EXPECT_THAT((*file)->Write("x"), StatusIs(absl::StatusCode::kResourceExhausted,
+                                            StartsWith("/dev/full: cannot write at byte 0: No space")));
 }
 
 TEST(OutputFileTest, CheckSaysWhatCreateWouldMeetAndChangesNothing) {

@@ -226,7 +226,7 @@ TEST(ClientTest, AStuckBarePushIsNotOvertakenByMoreThanTheWindow) {
   SlowFirstPush slow(job.server());
   Client::Options options = job.Options();
   options.takes_part = false;
-  options.server = &slow;
+  options.servers = {&slow};
   const auto client = LocalJob::Connect(options);
   const Table table = *client->OpenTable(Counter());
   std::vector<std::thread> threads;

@@ -6,6 +6,36 @@
 #include "common/hash.h"
 
 namespace rowan {
+namespace {
+
+// The largest magnitude of the values; infinity or NaN if one of them is that.
+float MaxMagnitude(absl::Span<const float> values) {
+  // Without their signs, floats are ordered like the integers of the same bits, and NaN comes last.
+  constexpr size_t kLanes = 16;
+  int32_t max[kLanes] = {};
+  const auto add = [&max](size_t lane, const float* value) {
+    int32_t bits;
+    std::memcpy(&bits, value, sizeof(bits));
+    max[lane] = std::max(max[lane], bits & 0x7fffffff);
+  };
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, &values[i + lane]);
+  }
+  for (; i < values.size(); ++i) add(0, &values[i]);
+  const int32_t bits = *std::max_element(max, max + kLanes);
+  float magnitude;
+  std::memcpy(&magnitude, &bits, sizeof(magnitude));
+  return magnitude;
+}
+
+bool CanBeApplied(absl::Span<const float> gradient, double weight) {
+  constexpr double kLimit = 0x1p100;
+  const double magnitude = MaxMagnitude(gradient);
+  return magnitude < kLimit && (!(weight > 0) || magnitude / weight < kLimit);
+}
+
+}  // namespace
 
 std::shared_ptr<PushBuilder::Storage> PushBuilder::TakeStorage() {
   std::unique_ptr<Storage> storage;
@@ -23,7 +53,7 @@ std::shared_ptr<PushBuilder::Storage> PushBuilder::TakeStorage() {
           }};
 }
 
-PushRequest PushBuilder::Build(absl::Span<const Rows> rows, absl::Span<const Dense> dense) {
+PushRequest PushBuilder::Build(absl::Span<const Rows> rows, absl::Span<const Dense> dense, double weight) {
   const uint32_t num_shards = placement_.num_shards();
   int64_t total_keys = 0;
   int64_t total_floats = 0;
@@ -43,6 +73,7 @@ PushRequest PushBuilder::Build(absl::Span<const Rows> rows, absl::Span<const Den
 
   PushRequest request;
   request.storage = storage;
+  request.weight = weight;
   std::vector<PushSection> sections(num_shards);
   uint64_t* keys = storage->keys.data();
   uint32_t* occurrences = storage->occurrences.data();
@@ -85,6 +116,7 @@ PushRequest PushBuilder::Build(absl::Span<const Rows> rows, absl::Span<const Den
   }
   for (const Dense& d : dense) {
     const int64_t size = d.gradient.size();
+    if (!CanBeApplied(d.gradient, weight)) request.refused_dense.push_back(d.dense);
     std::memcpy(gradients, d.gradient.data(), size * sizeof(float));
     for (int64_t block = 0; block < DenseBlocks(size); ++block) {
       sections[placement_.ShardOfDenseBlock(d.name, block)].dense.push_back(
@@ -93,6 +125,7 @@ PushRequest PushBuilder::Build(absl::Span<const Rows> rows, absl::Span<const Den
     }
     gradients += size;
   }
+  std::sort(request.refused_dense.begin(), request.refused_dense.end());
   for (uint32_t s = 0; s < num_shards; ++s) {
     if (sections[s].tables.empty() && sections[s].dense.empty()) continue;
     sections[s].shard = s;

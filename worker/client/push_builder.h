@@ -31,9 +31,11 @@ class PushBuilder {
   // `pool` may be null. It outlives the builder.
   PushBuilder(Placement placement, ThreadPool* pool) : placement_(placement), pool_(pool) {}
 
-  // Copies everything; the request owns the copies. Header and weight are left to the caller.
+  // Copies everything; the request owns the copies. The header is left to the caller. Dense parameters with a gradient
+  // that cannot be applied are named in `refused_dense`: one that is NaN, or 2^100 or more before or after the division
+  // by the weight. So sums over 2^20 ranks stay finite, and all servers refuse alike.
   // REQUIRES: sizes fit; each table and parameter comes once.
-  PushRequest Build(absl::Span<const Rows> rows, absl::Span<const Dense> dense);
+  PushRequest Build(absl::Span<const Rows> rows, absl::Span<const Dense> dense, double weight = 0);
 
  private:
   struct Storage {

@@ -19,17 +19,17 @@ namespace rowan {
 class BadRows {
  public:
   // Of the `rows` of an epoch at most max_share (0 to 1) may be bad. `report` is told of the first bad row ever, in
-  // words, under the lock; null means a warning in the log.
+  // words, without the lock; null means a warning in the log.
   BadRows(int64_t rows, double max_share, std::function<void(const std::string&)> report);
 
-  // Counts `row` of `epoch`. `describe` says where it is and what is wrong; asked only for the first bad row.
-  // InvalidArgument, with count, share, limit and the first bad row, if there are now too many in this epoch.
+  // Counts `row` of `epoch`. `describe` says where it is and what is wrong, which may take long (it may read a file):
+  // asked, without the lock, for the first bad row, and again only by other threads whose bad rows end the run before
+  // it is described. InvalidArgument, with count, share, limit and a first bad row, if there are now too many in this
+  // epoch.
   absl::Status Add(int64_t epoch, int64_t row, absl::FunctionRef<std::string()> describe) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Distinct bad rows of the epoch that Add was called for last.
   int64_t count() const ABSL_LOCKS_EXCLUDED(mu_);
-  // What was reported; empty while there was no bad row.
-  std::string first() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const int64_t rows_;
@@ -38,7 +38,8 @@ class BadRows {
   mutable Mutex mu_;
   int64_t epoch_ ABSL_GUARDED_BY(mu_) = -1;
   absl::flat_hash_set<int64_t> bad_ ABSL_GUARDED_BY(mu_);  // Of epoch_.
-  std::string first_ ABSL_GUARDED_BY(mu_);
+  bool met_ ABSL_GUARDED_BY(mu_) = false;                  // A bad row, ever.
+  std::string first_ ABSL_GUARDED_BY(mu_);                 // That one in words; empty until it is described.
 };
 
 }  // namespace rowan

@@ -8,11 +8,11 @@
 // Resuming a run depends on it, so the function is FROZEN, its vectors are in tests/worker/data/order_test.cc, and this
 // is all of it in Python (mix: common/key.h):
 //
+//   M = 2**64 - 1
 //   def random_bits(seed, i): return mix(seed + (i + 1) * 0x9e3779b97f4a7c15 & M)
-//   def shuffle(key, n, i):                     # a bijection of 0..n-1: Feistel network, walked until it is back below
-//   n
+//   def shuffle(key, n, i):  # a bijection of 0..n-1: a Feistel network, walked until it is back below n
 //       bits = max(2, (n - 1).bit_length()); low = bits // 2; high = bits - low
-//       rounds = 24 if bits <= 8 else 8       # few bits mix slowly: with 8 rounds some orders of 5 rows would be rare
+//       rounds = 24 if bits <= 8 else 8  # few bits mix slowly: with 8 rounds some orders of 5 rows would be rare
 //       while n > 1:
 //           l, r = i >> low, i & (1 << low) - 1
 //           for k in range(0, rounds, 2):

@@ -131,7 +131,7 @@ TEST(JobTest, ATableThatAHostRefusesDoesNotExist) {
   Job job(Spec(), {&host});
   host.Fail(absl::InvalidArgumentError("no such thing"));
   EXPECT_THAT(job.OpenTable(TableOf("t", 4, kSgd)), StatusIs(kInvalid, "no such thing"));
-  EXPECT_TRUE(job.Catalogue().empty());
+  EXPECT_TRUE(job.Tables().empty());
   host.Fail(absl::OkStatus());
   EXPECT_OK(job.OpenTable(TableOf("t", 5, kSgd))) << "the refused one left no identity";
 }
@@ -155,7 +155,7 @@ TEST(JobTest, ACatalogueIsAdoptedUnderItsIds) {
   job.OpenTable(TableOf("t", 4, kSgd)).IgnoreError();
   job.OpenDense(DenseOf("d", 4, kSgd)).IgnoreError();
   proto::SnapshotManifest manifest;
-  for (const proto::SnapshotTable& table : job.Catalogue()) *manifest.add_tables() = table;
+  for (const proto::SnapshotTable& table : job.Tables()) *manifest.add_tables() = table;
   manifest.mutable_tables(1)->set_id(40);
   FakeHost second;
   Job restored(Spec(), {&second});

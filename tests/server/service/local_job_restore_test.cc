@@ -30,7 +30,7 @@ proto::JobSpec Spec(proto::JobSpec::Mode mode) {
 std::unique_ptr<Client> Connect(LocalJob* job, bool takes_part, uint64_t first_step = 0) {
   Client::Options options;
   options.coordinator = job->coordinator();
-  options.server = job->data_plane();
+  options.servers = job->data_planes();
   options.takes_part = takes_part;
   options.first_step = first_step;
   auto client = Client::Connect(options);
@@ -78,10 +78,33 @@ TEST(LocalJobRestoreTest, ARestoredJobGoesOnAsIfNothingHadHappened) {
     HelloReply hello;
     RequestHeader header;
     header.generation = 1;
-    ASSERT_OK(restored->data_plane()->Hello(header, &hello));
+    ASSERT_OK(restored->server()->Hello(header, &hello));
     EXPECT_EQ(hello.applied, 5u);
     Train(Connect(restored.get(), true, /*first_step=*/5).get(), 3);
     EXPECT_EQ(restored->engine()->TotalDigest(), whole->engine()->TotalDigest());
+  }
+}
+
+TEST(LocalJobRestoreTest, AJobGoesOnWithAnotherNumberOfServers) {
+  const auto spec = Spec(proto::JobSpec::SYNC);
+  const auto whole = *LocalJob::Create(spec, 2);
+  Train(Connect(whole.get(), true).get(), 8);
+  const auto half = *LocalJob::Create(spec, 2, /*num_servers=*/3);
+  Train(Connect(half.get(), true).get(), 5);
+  LocalJob::SnapshotInfo info;
+  info.position.set_step(5);
+  const auto path = half->WriteSnapshot(::testing::TempDir() + "/local_job_test.servers", info);
+  ASSERT_OK(path);
+  for (const int servers : {1, 2, 3, 7}) {
+    const auto reader = SnapshotReader::Open(rocksdb::Env::Default(), *path);
+    ASSERT_OK(reader);
+    const auto restored = LocalJob::Restore(spec, /*threads=*/2, reader->get(), servers);
+    ASSERT_OK(restored);
+    EXPECT_EQ((*restored)->TotalDigest(), half->TotalDigest()) << servers << " servers";
+    EXPECT_EQ((*restored)->applied(), 5u);
+    EXPECT_EQ((*restored)->Usage()[0].rows, half->Usage()[0].rows);
+    Train(Connect(restored->get(), true, /*first_step=*/5).get(), 3);
+    EXPECT_EQ((*restored)->TotalDigest(), whole->TotalDigest()) << servers << " servers";
   }
 }
 

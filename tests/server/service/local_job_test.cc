@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/data_plane.h"
 #include "common/snapshot/manifest.h"
@@ -73,7 +74,7 @@ proto::DenseSpec TowerSpec() {
 void TrainSteps(LocalJob* job, uint64_t begin, uint64_t end) {
   Client::Options options;
   options.coordinator = job->coordinator();
-  options.server = job->data_plane();
+  options.servers = job->data_planes();
   options.first_step = begin;
   const auto connected = Client::Connect(options);
   ASSERT_OK(connected);
@@ -203,7 +204,7 @@ TEST(LocalJobTest, PushesSeenBeforeTheSnapshotAreDuplicatesAfterIt) {
                                 {{table, absl::MakeConstSpan(&key, 1), {}, gradient}},
                                 {}});
     std::vector<SectionOutcome> outcomes;
-    (*restored)->data_plane()->Push(request, [&](const PushReply& reply) {
+    (*restored)->server()->Push(request, [&](const PushReply& reply) {
       EXPECT_OK(reply.status);
       outcomes = reply.outcomes;
     });
@@ -237,7 +238,9 @@ TEST(LocalJobTest, ASpecThatIsNoneIsRefused) {
 
 // Writes the snapshot at `from` again with what `change` makes of its blocks: undamaged, but not what was trained.
 using Blocks = std::map<std::pair<uint32_t, uint64_t>, std::string>;  // (table, key) -> block
-std::string Rewrite(const std::string& from, const std::function<void(std::vector<Blocks>*)>& change) {
+std::string Rewrite(
+    const std::string& from, const std::function<void(std::vector<Blocks>*)>& change,
+    const std::function<void(proto::SnapshotManifest*)>& change_manifest = [](proto::SnapshotManifest*) {}) {
   const auto reader = SnapshotReader::Open(rocksdb::Env::Default(), from);
   EXPECT_OK(reader);
   std::vector<Blocks> shards(kShards);
@@ -259,6 +262,7 @@ std::string Rewrite(const std::string& from, const std::function<void(std::vecto
   }
   proto::SnapshotManifest manifest = (*reader)->manifest();
   manifest.clear_files();
+  change_manifest(&manifest);
   EXPECT_OK((*writer)->Publish(manifest));
   return root;
 }
@@ -293,6 +297,14 @@ class RestoreRefusesTest : public ::testing::Test {
 
 TEST_F(RestoreRefusesTest, NothingThatWasNotChanged) {
   EXPECT_OK(RestoreChanged([](std::vector<Blocks>*) {}));
+}
+
+TEST_F(RestoreRefusesTest, NoDigestHoweverWritten) {
+  const auto same = [](std::vector<Blocks>*) {};
+  const auto upper = [](proto::SnapshotManifest* manifest) { absl::AsciiStrToUpper(manifest->mutable_digest()); };
+  EXPECT_OK(RestoreFrom(Rewrite(path_, same, upper), Spec(proto::JobSpec::SYNC)).status());
+  const auto none = [](proto::SnapshotManifest* manifest) { manifest->clear_digest(); };
+  EXPECT_OK(RestoreFrom(Rewrite(path_, same, none), Spec(proto::JobSpec::SYNC)).status());
 }
 
 TEST_F(RestoreRefusesTest, BlocksOfAnotherSize) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/types/optional.h"
@@ -41,7 +42,8 @@ struct TestPull {
 class Server {
  public:
   Server(proto::JobSpec::Mode mode, uint32_t ranks, uint32_t staleness = 0, uint64_t applied = 0) : engine(16) {
-    proto::JobSpec job;
+    ParameterServer::Options options;
+    proto::JobSpec& job = options.job;
     job.set_mode(mode);
     job.set_num_ranks(ranks);
     job.set_staleness(staleness);
@@ -49,8 +51,14 @@ class Server {
     proto::TableSpec spec = TableOf("t", 1, proto::Optimizer::SGD);
     spec.mutable_slices(0)->clear_initializer();
     engine.Add(spec);
-    server = std::make_unique<ParameterServer>(ParameterServer::Options{job, /*generation=*/1, applied},
-                                               engine.operator->());
+    options.generation = 1;
+    options.applied = applied;
+    options.push_checked = [this] { Once(&push_checked); };
+    options.push_taken = [this] { Once(&push_taken); };
+    server = std::make_unique<ParameterServer>(options, engine.operator->());
+  }
+  static void Once(std::function<void()>* hook) {
+    if (*hook) std::exchange(*hook, nullptr)();
   }
 
   static RequestHeader From(uint32_t rank, uint64_t step, uint32_t incarnation = 1) {
@@ -89,6 +97,8 @@ class Server {
   }
   float Value(uint64_t key) { return engine.Pull(1, {key})[0]; }
 
+  // Called once each: see ParameterServer::Options.
+  std::function<void()> push_checked, push_taken;
   TestEngine engine;
   std::unique_ptr<ParameterServer> server;
 };
@@ -138,6 +148,70 @@ TEST(ParameterServerTest, ALaterIncarnationsPushTakesTheEarlierOnesPlace) {
   EXPECT_THAT(reply.outcomes, ElementsAre(SectionOutcome::kHeld));
   EXPECT_THAT(s.Push(Server::From(0, 0, 2), {1, {7}, {50}}).outcomes, ElementsAre(SectionOutcome::kDuplicate));
   EXPECT_THAT(s.Pull(Server::From(0, 1, 2), 1, {7})->rows, ElementsAre(-1));
+}
+
+TEST(ParameterServerTest, APushThatIsFencedAfterItsChecksIsNotTaken) {
+  for (const auto mode : {kSync, proto::JobSpec::BOUNDED, proto::JobSpec::ASYNC}) {
+    Server s(mode, 1);
+    s.push_checked = [&] {
+      HelloReply hello;
+      EXPECT_OK(s.server->Hello(Server::From(0, 0, 2), &hello));
+      EXPECT_OK(s.Push(Server::From(0, 0, 2), {1, {7}, {1}}).status);
+    };
+    EXPECT_THAT(s.Push(Server::From(0, 0, 1), {1, {7}, {100}}).status,
+                StatusIs(kAborted, HasSubstr("replaced by incarnation 2")));
+    EXPECT_THAT(s.Pull(Server::From(0, 1, 2), 1, {7})->rows, ElementsAre(-1)) << "mode " << mode;
+  }
+}
+
+TEST(ParameterServerTest, HelloIsAnsweredAfterTheOlderIncarnationsPushesAreApplied) {
+  Server s(proto::JobSpec::ASYNC, 2);
+  Mutex mu;
+  CondVar changed;
+  bool taken = false, greeted = false;
+  s.push_taken = [&] {
+    MutexLock lock(&mu);
+    taken = true;
+    changed.SignalAll();
+    // Until somebody is greeted too early, or long enough.
+    for (int i = 0; i < 20 && !greeted; ++i) changed.WaitWithTimeout(&mu, absl::Milliseconds(10));
+  };
+  std::thread old([&] { EXPECT_OK(s.Push(Server::From(0, 0, 1), {1, {7}, {1}}).status); });
+  {
+    MutexLock lock(&mu);
+    while (!taken) changed.WaitWithTimeout(&mu, absl::Seconds(1));
+  }
+  HelloReply hello;
+  EXPECT_OK(s.server->Hello(Server::From(1, 0, 9), &hello)) << "another rank does not wait";
+  EXPECT_OK(s.server->Hello(Server::From(0, 0, 1), &hello)) << "nor does the same incarnation";
+  EXPECT_EQ(s.Value(7), 0);
+  EXPECT_OK(s.server->Hello(Server::From(0, 0, 2), &hello));
+  EXPECT_EQ(s.Value(7), -1);
+  {
+    MutexLock lock(&mu);
+    greeted = true;
+    changed.SignalAll();
+  }
+  old.join();
+}
+
+TEST(ParameterServerTest, MemoryOfPushesIsFreedWithoutTheServersLock) {
+  for (const auto mode : {kSync, proto::JobSpec::ASYNC}) {
+    Server s(mode, 1);
+    int freed = 0;
+    const auto push = [&](uint32_t incarnation) {
+      PushRequest request = MakePush(s.engine->placement(), {{1, {7}, {1}}}, {}, 0, Server::From(0, 0, incarnation));
+      request.storage = std::shared_ptr<const void>(nullptr, [&s, &freed, old = request.storage](const void*) {
+        s.server->counts();  // Takes the lock.
+        ++freed;
+      });
+      s.server->Push(std::move(request), [](PushReply reply) { EXPECT_OK(reply.status); });
+    };
+    push(1);
+    push(2);  // Sync: in the first one's place.
+    EXPECT_THAT(s.Pull(Server::From(0, 1, 2), 1, {7})->rows, ElementsAre(-1));
+    EXPECT_EQ(freed, 2);
+  }
 }
 
 TEST(ParameterServerTest, AFencedIncarnationsPullIsLetGo) {
@@ -244,6 +318,64 @@ TEST(ParameterServerTest, AWaitingPullIsToldForWhom) {
     EXPECT_EQ(told, "still waiting for rank 1 (push of step 0)");
   }
   s.server->CancelPull(&request);
+}
+
+TEST(ParameterServerTest, APullIsToldWithoutTheServersLockAndNeverAfterItsAnswer) {
+  Server s(kSync, 2);
+  EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
+  PullRequest request;
+  request.header = Server::From(0, 1);
+  request.committed = 1;
+  Mutex mu;
+  CondVar changed;
+  bool telling = false, answered = false;
+  s.server->Pull(
+      &request,
+      [&](const std::string&) {
+        s.server->applied();  // Takes the lock.
+        MutexLock lock(&mu);
+        EXPECT_FALSE(answered) << "told after the answer";
+        telling = true;
+        changed.SignalAll();
+        for (int i = 0; i < 10 && !answered; ++i) changed.WaitWithTimeout(&mu, absl::Milliseconds(10));
+        EXPECT_FALSE(answered) << "answered while being told";
+      },
+      [&](absl::Status) {
+        MutexLock lock(&mu);
+        answered = true;
+        changed.SignalAll();
+      });
+  {
+    MutexLock lock(&mu);
+    while (!telling) changed.WaitWithTimeout(&mu, absl::Seconds(1));
+  }
+  s.server->CancelPull(&request);
+  EXPECT_TRUE(answered);
+}
+
+TEST(ParameterServerTest, NoStepIsAppliedWhileSomebodyReadsBetweenPushes) {
+  Server s(kSync, 1);
+  EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
+  std::unique_ptr<TestPull> next;
+  EXPECT_TRUE(s.server->ReadBetweenPushes([&] {
+    next = s.Pull(Server::From(0, 1), 1, {7});  // Commits step 0: it could be applied now.
+    EXPECT_EQ(s.server->applied(), 0u);
+    EXPECT_EQ(s.Value(7), 0);
+  }));
+  EXPECT_EQ(s.server->applied(), 1u);  // It was, right afterwards.
+  ASSERT_TRUE(next->answer.has_value());
+  EXPECT_THAT(next->rows, ElementsAre(-1));
+}
+
+TEST(ParameterServerTest, WhatIsReadWhilePushesAreAppliedIsOfNoMoment) {
+  Server s(proto::JobSpec::ASYNC, 1);
+  bool read = false;
+  s.push_taken = [&] { EXPECT_FALSE(s.server->ReadBetweenPushes([&] { read = true; })); };
+  EXPECT_OK(s.Push(Server::From(0, 0), {1, {7}, {1}}).status);
+  EXPECT_FALSE(read);
+  EXPECT_FALSE(s.server->ReadBetweenPushes([&] { EXPECT_OK(s.Push(Server::From(0, 1), {1, {7}, {1}}).status); }));
+  EXPECT_TRUE(s.server->ReadBetweenPushes([&] { read = true; }));
+  EXPECT_TRUE(read);
 }
 
 TEST(ParameterServerTest, LookupsReadWhateverIsThereAndMoveNothing) {

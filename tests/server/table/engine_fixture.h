@@ -94,7 +94,8 @@ inline PushRequest MakePush(const Placement& placement, const std::vector<RowGra
 // An engine with its threads. Tables get ids from 1 on and the seed 11.
 class TestEngine {
  public:
-  explicit TestEngine(uint32_t shards, int threads = 2) : pool_(threads), engine_(Placement(shards), &pool_) {}
+  explicit TestEngine(uint32_t shards, int threads = 2, ShardOwnership ownership = {})
+      : pool_(threads), engine_(Placement(shards), &pool_, std::move(ownership)) {}
 
   uint32_t Add(const proto::TableSpec& spec) {
     CHECK(engine_.AddTable(*TableSchema::Create(++last_id_, spec, /*seed=*/11)).ok());

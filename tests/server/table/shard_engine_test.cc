@@ -1,5 +1,6 @@
 #include "server/table/shard_engine.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -233,8 +234,9 @@ TEST(ShardEngineTest, NamesWhatIsWrongInAPush) {
   };
   const absl::Span<const float> all(floats);
   const PushSection good{3, {{table, keys, {}, all.first(2)}}, {}};
-  EXPECT_OK(check({good}, 1e18));
-  for (const double weight : {-1.0, double{kNan}, double{kInf}}) {
+  for (const double weight : {0.0, 1e-18, 1e18}) EXPECT_OK(check({good}, weight));
+  // 1 / 1e-39 is no float.
+  for (const double weight : {-1.0, double{kNan}, double{kInf}, 1.1e18, 0.9e-18, 1e-39, 5e-324}) {
     EXPECT_THAT(check({good}, weight), StatusIs(kInvalid, HasSubstr("push of weight ")));
   }
   EXPECT_THAT(check({{16, {}, {}}}),
@@ -259,6 +261,21 @@ TEST(ShardEngineTest, NamesWhatIsWrongInAPush) {
               StatusIs(absl::StatusCode::kNotFound, "push section for shard 3: no dense parameter has id 1"));
 }
 
+TEST(ShardEngineTest, RefusesMoreKeysThanItCanNumber) {
+  TestEngine engine(1);
+  const uint32_t table = engine.Add(TableOf("t", 1, kSgd));
+  uint64_t key = 7;
+  float row = 7;
+  for (const size_t n : {(size_t{1} << 31) + 1, size_t{1} << 32, size_t{1} << 60}) {  // Memory that nobody may touch.
+    const absl::Span<const uint64_t> keys(&key, n);
+    EXPECT_THAT(engine->Pull({{table, keys, {&row, n}, {}}}, {}),
+                StatusIs(kInvalid, absl::StrCat("pull from table 't': ", n, " keys, at most 2147483648 at once")));
+    PushRequest push;
+    push.sections = {{0, {{table, {&key, 1}, {}, {&row, 1}}, {table, keys.first(n - 1), {}, {&row, n - 1}}}, {}}};
+    EXPECT_THAT(engine->CheckPush(push), StatusIs(kInvalid, HasSubstr("after 1, at most 2147483648 in a push")));
+  }
+}
+
 TEST(ShardEngineTest, AnIdIsTakenOnceAndSmall) {
   TestEngine engine(16);
   engine.Add(TableOf("t", 2, kSgd));
@@ -279,19 +296,20 @@ TEST(ShardEngineTest, APushIsAppliedOnceForItsRankAndNumber) {
   const uint32_t table = engine.Add(TableOf("t", 1, kSgd));
   const uint32_t dense = engine.Add(DenseOf("d", 1, kSgd));
   const float before = engine.Pull(table, {7})[0];
-  const auto push = [&](uint32_t rank, uint64_t number, float gradient, float dense_gradient = 0) {
+  const auto push = [&](uint32_t rank, uint64_t number, float gradient,
+                        float dense_gradient = 0) -> absl::StatusOr<ApplyCounts> {
     RequestHeader header;
     header.rank = rank;
     header.number = number;
     const PushRequest request =
         MakePush(engine->placement(), {{table, {7}, {gradient}}}, {{dense, "d", {dense_gradient}}}, 0, header);
     std::vector<SectionOutcome> outcomes;
-    const auto counts = engine->ApplyOnce(request, &outcomes);
-    if (counts.ok()) {
-      EXPECT_EQ(outcomes.size(), request.sections.size());
-      const bool applied = counts->updated_rows == 1;
-      EXPECT_EQ(outcomes[0], applied ? SectionOutcome::kApplied : SectionOutcome::kDuplicate);
-    }
+    ApplyCounts counts;
+    const absl::Status status = engine->ApplyOnce(request, &outcomes, &counts);
+    EXPECT_EQ(outcomes.size(), status.ok() ? request.sections.size() : 0);
+    if (!status.ok()) return status;
+    const bool applied = counts.updated_rows == 1;
+    EXPECT_EQ(outcomes[0], applied ? SectionOutcome::kApplied : SectionOutcome::kDuplicate);
     return counts;
   };
   ASSERT_OK(push(0, 100, 1));
@@ -315,12 +333,50 @@ TEST(ShardEngineTest, APushIsAppliedOnceForItsRankAndNumber) {
   header.number = 101;
   std::vector<SectionOutcome> outcomes;
   const PushRequest again = MakePush(restored->placement(), {{table, {7}, {1}}}, {}, 0, header);
-  ASSERT_OK(restored->ApplyOnce(again, &outcomes));
+  ApplyCounts counts;
+  ASSERT_OK(restored->ApplyOnce(again, &outcomes, &counts));
   EXPECT_THAT(outcomes, ElementsAre(SectionOutcome::kDuplicate));
 }
 
+TEST(ShardEngineTest, ARankThatOverrunsItsWindowIsToldTheTruth) {
+  // While the gradients of a large dense parameter are summed, a push far ahead comes in one of the shards.
+  TestEngine engine(16);
+  const uint32_t table = engine.Add(TableOf("t", 1, kSgd));
+  const uint32_t dense = engine.Add(DenseOf("d", 1 << 20, kSgd));
+  std::vector<uint64_t> keys(100);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  const std::vector<float> ones(keys.size(), 1), tower(1 << 20, 0);
+  const std::vector<float> before = engine.Pull(table, keys);
+  std::atomic<int64_t> updated{0};
+  int64_t overrun = 0;
+  for (uint64_t round = 0; round < 200 && overrun < 3; ++round) {
+    const auto apply = [&](const PushRequest& push) {
+      std::vector<SectionOutcome> outcomes;
+      ApplyCounts counts;
+      const absl::Status status = engine->ApplyOnce(push, &outcomes, &counts);
+      EXPECT_TRUE(status.ok() || absl::IsOutOfRange(status)) << status;
+      EXPECT_EQ(outcomes.empty(), !status.ok());
+      updated += counts.updated_rows;
+      return !status.ok() && counts.updated_rows > 0;
+    };
+    RequestHeader header;
+    header.number = round * 200;
+    const PushRequest late = MakePush(engine->placement(), {{table, keys, ones}}, {{dense, "d", tower}}, 0, header);
+    header.number += 100;
+    const PushRequest ahead = MakePush(engine->placement(), {{table, {7}, {1}}}, {}, 0, header);
+    std::thread other([&] { apply(ahead); });
+    overrun += apply(late);
+    other.join();
+  }
+  const std::vector<float> after = engine.Pull(table, keys);
+  double moved = 0;
+  for (size_t i = 0; i < keys.size(); ++i) moved += std::round(before[i] - after[i]);
+  EXPECT_EQ(moved, static_cast<double>(updated));
+  if (overrun == 0) GTEST_SKIP() << "the threads never met";
+}
+
 TEST(ShardEngineTest, TwoThreadsFirstTouchingAKeyMakeOneRowAndLoseNothing) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 100; ++round) {
     TestEngine engine(1, /*threads=*/1);
     const uint32_t table = engine.Add(TableOf("t", 1, kSgd));
     const float before = engine.Pull(table, {7})[0];
@@ -330,7 +386,9 @@ TEST(ShardEngineTest, TwoThreadsFirstTouchingAKeyMakeOneRowAndLoseNothing) {
         RequestHeader header;
         header.rank = rank;
         std::vector<SectionOutcome> outcomes;
-        EXPECT_OK(engine->ApplyOnce(MakePush(engine->placement(), {{table, {7}, {1}}}, {}, 0, header), &outcomes));
+        ApplyCounts counts;
+        EXPECT_OK(
+            engine->ApplyOnce(MakePush(engine->placement(), {{table, {7}, {1}}}, {}, 0, header), &outcomes, &counts));
       });
     }
     for (std::thread& thread : threads) thread.join();

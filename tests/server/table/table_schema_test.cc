@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "server/table/catalog_name.h"
 #include "server/table/dense_schema.h"
@@ -187,9 +188,13 @@ TEST(DenseSchemaTest, BlocksCoverTheParameterWhateverItsSize) {
 }
 
 TEST(DenseSchemaTest, NamesWhatIsWrongInASpec) {
-  EXPECT_THAT(DenseSchema::Create(1, Tower(0), 1), StatusIs(kInvalid, HasSubstr("'tower' has size 0, must be 1 to")));
-  EXPECT_THAT(DenseSchema::Create(1, Tower(~uint64_t{0}), 1),
-              StatusIs(kInvalid, HasSubstr("must be 1 to 68719476736")));
+  EXPECT_THAT(DenseSchema::Create(1, Tower(0), 1), StatusIs(kInvalid, HasSubstr("'tower' has size 0, must be 1")));
+  EXPECT_OK(DenseSchema::Create(1, Tower(uint64_t{1} << 30), 1));
+  for (const uint64_t size : {(uint64_t{1} << 30) + 1, uint64_t{1} << 36, ~uint64_t{0}}) {
+    EXPECT_THAT(DenseSchema::Create(1, Tower(size), 1),
+                StatusIs(absl::StatusCode::kResourceExhausted, absl::StrCat("dense parameter 'tower' has size ", size,
+                                                                            ", must be 1073741824 floats or less")));
+  }
   proto::DenseSpec nameless = Tower(1);
   nameless.set_name("");
   EXPECT_THAT(DenseSchema::Create(1, nameless, 1), StatusIs(kInvalid, HasSubstr("a dense parameter's name has 0")));

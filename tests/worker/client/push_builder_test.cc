@@ -1,6 +1,7 @@
 #include "worker/client/push_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <random>
@@ -127,6 +128,33 @@ TEST(PushBuilderTest, NothingMakesNoSections) {
   PushBuilder builder(Placement(16), nullptr);
   EXPECT_TRUE(builder.Build({}, {}).sections.empty());
   EXPECT_TRUE(builder.Build({{PushBuilder::Rows{1, 4, {}, {}, {}}}}, {}).sections.empty());
+}
+
+TEST(PushBuilderTest, DenseGradientsThatCannotBeAppliedAreNamed) {
+  PushBuilder builder(Placement(16), nullptr);
+  const auto refused = [&](float value, double weight, size_t size, size_t at) {
+    std::vector<float> fine(size, 1), bad(size, -1);
+    bad[at] = value;
+    const PushRequest push = builder.Build({}, {{9, "a", bad}, {5, "b", fine}, {2, "c", bad}}, weight);
+    EXPECT_EQ(push.weight, weight);
+    if (push.refused_dense.empty()) return false;
+    EXPECT_EQ(push.refused_dense, (std::vector<uint32_t>{2, 9}));
+    return true;
+  };
+  for (const size_t size : {size_t{1}, size_t{15}, size_t{16}, size_t{5000}}) {
+    for (const size_t at : {size_t{0}, size / 2, size - 1}) {
+      for (const float sign : {-1.0f, 1.0f}) {
+        EXPECT_TRUE(refused(sign * NAN, 0, size, at));
+        EXPECT_TRUE(refused(sign * INFINITY, 5, size, at));
+        EXPECT_TRUE(refused(sign * 0x1p100f, 0, size, at));
+        EXPECT_TRUE(refused(sign * 0x1p100f, 1e6, size, at)) << "the sum over all ranks would not be safe";
+        EXPECT_TRUE(refused(sign * 0x1p90f, 0x1p-10, size, at)) << "beyond the limit once it is divided";
+        EXPECT_FALSE(refused(sign * 0x1.fffp99f, 0, size, at));
+        EXPECT_FALSE(refused(sign * 0x1p99f, 1, size, at));
+        EXPECT_FALSE(refused(sign * 1e-40f, 1, size, at));
+      }
+    }
+  }
 }
 
 }  // namespace

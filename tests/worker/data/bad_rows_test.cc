@@ -1,6 +1,7 @@
 #include "worker/data/bad_rows.h"
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/status_matchers.h"
@@ -24,12 +25,36 @@ class BadRowsTest : public ::testing::Test {
 };
 
 TEST_F(BadRowsTest, ReportsTheFirstOnly) {
-  EXPECT_EQ(bad_.first(), "");
   ASSERT_OK(Add(0, 17));
   ASSERT_OK(Add(0, 18));
   ASSERT_OK(Add(1, 19));
   EXPECT_THAT(reports_, ElementsAre("bad row left out: a.tsv:17: C1: bad hex"));
-  EXPECT_EQ(bad_.first(), "a.tsv:17: C1: bad hex");
+}
+
+// To describe a row its file may be read from the start: nobody else may wait for that.
+TEST(BadRowsLockTest, DescribesAndReportsWithoutTheLock) {
+  BadRows* self = nullptr;
+  int64_t reported = 0, described = 0;
+  BadRows bad(/*rows=*/2, /*max_share=*/0.5, [&](const std::string&) { reported = self->count(); });
+  self = &bad;
+  const auto describe = [&] {
+    std::thread([&] { described = bad.count(); }).join();
+    return std::string("x:1");
+  };
+  EXPECT_OK(bad.Add(0, 1, describe));
+  EXPECT_EQ(described, 1);
+  EXPECT_EQ(reported, 1);
+}
+
+TEST(BadRowsLockTest, ARunThatEndsMeanwhileNamesItsOwnRow) {
+  BadRows bad(/*rows=*/2, /*max_share=*/0.5, [](const std::string&) {});
+  EXPECT_OK(bad.Add(0, 0, [&] {
+    EXPECT_THAT(bad.Add(0, 1, [] { return std::string("x:2"); }),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 of 2 rows are bad (100 %), at most 50 %")));
+    return std::string("x:1");
+  }));
+  EXPECT_THAT(bad.Add(0, 1, [] { return std::string("x:2"); }),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("first: x:1")));
 }
 
 TEST_F(BadRowsTest, FailsAsSoonAsTheShareIsExceeded) {

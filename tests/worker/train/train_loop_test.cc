@@ -34,7 +34,7 @@ class TrainLoopTest : public ::testing::TestWithParam<bool> {
     job_ = *std::move(job);
     Client::Options options;
     options.coordinator = job_->coordinator();
-    options.server = job_->data_plane();
+    options.servers = job_->data_planes();
     auto client = Client::Connect(options);
     ASSERT_OK(client);
     client_ = *std::move(client);

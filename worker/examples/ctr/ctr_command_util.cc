@@ -29,17 +29,20 @@ absl::Status Refused(const std::string& flag, const std::string& path, absl::str
 
 }  // namespace
 
-int ExitCode(const std::string& command, const absl::Status& status, const Interrupt& interrupt) {
+int ExitCode(const std::string& command, const absl::Status& status, bool started, const Interrupt& interrupt) {
   if (status.ok()) return 0;
   if (absl::IsCancelled(status) && interrupt.requested()) {
     std::fprintf(stderr, "rowan-ctr %s: interrupted\n", command.c_str());
     return 128 + interrupt.signal();
   }
   std::fprintf(stderr, "rowan-ctr %s: %s\n", command.c_str(), std::string(status.message()).c_str());
+  if (started) return 1;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDataLoss:
       return 2;
     default:
       return 1;
@@ -87,6 +90,10 @@ absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int th
     return absl::Status(opened.status().code(), absl::StrCat("--model_dir: ", opened.status().message()));
   }
   const std::unique_ptr<SnapshotReader> snapshot = *std::move(opened);
+  for (const std::string& skipped : snapshot->skipped()) {
+    std::fprintf(stderr, "%s: passed over for want of a manifest; the model is %s\n", skipped.c_str(),
+                 snapshot->directory().c_str());
+  }
   const std::string* const text = FindApplicationEntry(snapshot->manifest(), kModelEntry);
   proto::CtrModelSpec spec;
   if (text == nullptr || !google::protobuf::TextFormat::ParseFromString(*text, &spec)) {
@@ -104,7 +111,7 @@ absl::StatusOr<StoredModel> OpenStoredModel(const std::string& model_dir, int th
   ROWAN_ASSIGN_OR_RETURN(stored.job, LocalJob::Restore(job, threads, snapshot.get()));
   Client::Options options;
   options.coordinator = stored.job->coordinator();
-  options.server = stored.job->data_plane();
+  options.servers = stored.job->data_planes();
   options.takes_part = false;
   options.pool = stored.pool.get();
   ROWAN_ASSIGN_OR_RETURN(stored.client, Client::Connect(options));

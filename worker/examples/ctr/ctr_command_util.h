@@ -1,4 +1,4 @@
-// What the commands share: exit codes, a job from a snapshot, output that is there whole or not at all.
+// What the commands share: exit codes, checks of paths, and the model in a snapshot.
 #ifndef ROWAN_WORKER_EXAMPLES_CTR_CTR_COMMAND_UTIL_H_
 #define ROWAN_WORKER_EXAMPLES_CTR_CTR_COMMAND_UTIL_H_
 
@@ -16,8 +16,9 @@
 namespace rowan {
 
 // Prints "rowan-ctr COMMAND: message" for an error and returns the exit code: 0 for OK, 128 + signal for Cancelled by
-// the interrupt, 2 for what the user gave (InvalidArgument, NotFound, PermissionDenied), else 1.
-int ExitCode(const std::string& command, const absl::Status& status, const Interrupt& interrupt);
+// the interrupt, 2 for what the user gave (wrong, missing, forbidden or damaged) if that was found before the command
+// had `started` its work, else 1.
+int ExitCode(const std::string& command, const absl::Status& status, bool started, const Interrupt& interrupt);
 
 // Checks that `path` can be created or replaced: InvalidArgument naming flag and path, so that a run does not end in
 // vain. An empty path is fine.
@@ -30,7 +31,8 @@ absl::Status MakeSnapshotRoot(const std::string& flag, const std::string& path);
 // "0.7851234", or "undefined" for a value that is empty.
 std::string MetricText(absl::optional<double> value);
 
-// The model in the newest snapshot of `model_dir`, served in this process for reading.
+// The model in the newest complete snapshot of `model_dir`, served in this process for reading. Newer ones that were
+// passed over are named on stderr.
 struct StoredModel {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<LocalJob> job;

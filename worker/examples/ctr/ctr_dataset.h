@@ -36,7 +36,8 @@ struct CtrSplit {
 };
 
 // Labelled rows to train and to test on: the values of --data and --test_data. Without `test_files` the last fifth of
-// the rows, rounded down, is the test. InvalidArgument for rows without labels or files without rows.
+// the rows, rounded down, is the test. InvalidArgument for rows without labels, files without rows, and a file that is
+// in both.
 absl::StatusOr<CtrSplit> OpenCtrSplit(const std::string& files, const std::string& test_files);
 
 }  // namespace rowan

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "common/flag_rules.h"
+#include "common/listen_flags.h"
 #include "common/placement.h"
 
 namespace rowan {
@@ -28,6 +29,7 @@ bool IsMode(const std::string& text) {
   int64_t staleness;
   return text == "sync" || text == "async" || WordAndNumber(text, "bounded:", 0, 1'000'000, &staleness);
 }
+bool IsEmptyOrTcpAddress(const std::string& text) { return text.empty() || IsTcpAddress(text); }
 bool IsShards(int32_t shards) { return shards > 0 && IsValidShardCount(shards); }
 
 }  // namespace
@@ -59,6 +61,10 @@ ABSL_FLAG(int32_t, shards, 256, "Shards of the tables.");
 ROWAN_FLAG_CHECK(shards, "a power of two from 1 to 65536", rowan::IsShards);
 ABSL_FLAG(std::string, mode, "sync", "What a step sees of other workers: see README.");
 ROWAN_FLAG_CHECK(mode, "sync, bounded:S (S from 0 to 1000000) or async", rowan::IsMode);
+ABSL_FLAG(std::string, coordinators, "",
+          "Train as one worker of the cluster with this coordinator; empty: a whole job in this process.");
+ROWAN_FLAG_CHECK(coordinators, "HOST:PORT or [IPv6]:PORT", rowan::IsEmptyOrTcpAddress);
+ABSL_FLAG(bool, unix_sockets, true, "Reach servers on this host through their Unix sockets, where they have one.");
 ABSL_FLAG(double, row_learning_rate, 0.05, "Adagrad's rate for embeddings and first-order weights; 0: they stay.");
 ROWAN_FLAG_RANGE(row_learning_rate, 0.0, 1000.0);
 ABSL_FLAG(double, dense_learning_rate, 0.001, "Adam's rate for the tower; 0: it stays.");

@@ -22,6 +22,8 @@ ABSL_DECLARE_FLAG(bool, pipeline);
 ABSL_DECLARE_FLAG(int32_t, workers);
 ABSL_DECLARE_FLAG(int32_t, shards);
 ABSL_DECLARE_FLAG(std::string, mode);
+ABSL_DECLARE_FLAG(std::string, coordinators);
+ABSL_DECLARE_FLAG(bool, unix_sockets);
 ABSL_DECLARE_FLAG(double, row_learning_rate);
 ABSL_DECLARE_FLAG(double, dense_learning_rate);
 ABSL_DECLARE_FLAG(std::string, model_dir);

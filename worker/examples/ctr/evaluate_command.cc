@@ -13,11 +13,13 @@
 namespace rowan {
 namespace {
 
-absl::Status Evaluate(const Interrupt& interrupt) {
+// `started` tells whether work has begun: until then what fails is what the user gave.
+absl::Status Evaluate(const Interrupt& interrupt, bool* started) {
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
   ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset("data", absl::GetFlag(FLAGS_data)));
   ROWAN_RETURN_IF_ERROR(CheckLabelled(data, "data", absl::GetFlag(FLAGS_data)));
   ROWAN_ASSIGN_OR_RETURN(StoredModel stored, OpenStoredModel(absl::GetFlag(FLAGS_model_dir), Threads()));
+  *started = true;
   Stopwatch watch;
   ROWAN_ASSIGN_OR_RETURN(const CtrMetrics metrics,
                          EvaluateRows(data, absl::GetFlag(FLAGS_max_bad_share), stored.model.get(), stored.client.get(),
@@ -29,14 +31,14 @@ absl::Status Evaluate(const Interrupt& interrupt) {
   if (metrics.bad_rows > 0) std::printf("bad rows left out: %lld\n", static_cast<long long>(metrics.bad_rows));
 
   int64_t rows = 0;
-  for (const TableUsage& usage : stored.job->engine()->Usage()) rows += usage.rows;
+  for (const TableUsage& usage : stored.job->Usage()) rows += usage.rows;
   Summary summary;
   summary.Add("auc", metrics.auc);
   summary.Add("logloss", metrics.logloss);
   summary.Add("samples", metrics.samples);
   summary.Add("seconds", seconds);
   summary.Add("samples_per_second", metrics.samples / std::max(1e-9, seconds));
-  summary.Add("digest", stored.job->engine()->TotalDigest().ToHex());
+  summary.Add("digest", stored.job->TotalDigest().ToHex());
   summary.Add("rows", rows);
   return summary.Write(absl::GetFlag(FLAGS_summary_json));
 }
@@ -44,7 +46,9 @@ absl::Status Evaluate(const Interrupt& interrupt) {
 }  // namespace
 
 int RunEvaluate(const Program&, const CommandLine&, const Interrupt& interrupt) {
-  return ExitCode("evaluate", Evaluate(interrupt), interrupt);
+  bool started = false;
+  const absl::Status status = Evaluate(interrupt, &started);
+  return ExitCode("evaluate", status, started, interrupt);
 }
 
 }  // namespace rowan

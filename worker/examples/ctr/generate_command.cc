@@ -12,7 +12,8 @@
 namespace rowan {
 namespace {
 
-absl::Status Generate(const Interrupt& interrupt) {
+// `started` tells whether work has begun: until then what fails is what the user gave.
+absl::Status Generate(const Interrupt& interrupt, bool* started) {
   GeneratorOptions options;
   options.rows = absl::GetFlag(FLAGS_rows);
   options.seed = absl::GetFlag(FLAGS_seed);
@@ -21,6 +22,7 @@ absl::Status Generate(const Interrupt& interrupt) {
   const std::string out = absl::GetFlag(FLAGS_out);
   ROWAN_RETURN_IF_ERROR(CheckWritable("out", out));
   ROWAN_RETURN_IF_ERROR(CheckWritable("summary_json", absl::GetFlag(FLAGS_summary_json)));
+  *started = true;
   ROWAN_ASSIGN_OR_RETURN(const GeneratorReport report, WriteRows(options, out));
   std::printf("generated: %lld rows, %lld clicks, to %s\n", static_cast<long long>(report.rows),
               static_cast<long long>(report.clicks), out.c_str());
@@ -37,7 +39,9 @@ absl::Status Generate(const Interrupt& interrupt) {
 }  // namespace
 
 int RunGenerate(const Program&, const CommandLine&, const Interrupt& interrupt) {
-  return ExitCode("generate", Generate(interrupt), interrupt);
+  bool started = false;
+  const absl::Status status = Generate(interrupt, &started);
+  return ExitCode("generate", status, started, interrupt);
 }
 
 }  // namespace rowan

@@ -15,12 +15,14 @@
 namespace rowan {
 namespace {
 
-absl::Status Predict(const Interrupt& interrupt) {
+// `started` tells whether work has begun: until then what fails is what the user gave.
+absl::Status Predict(const Interrupt& interrupt, bool* started) {
   const std::string out = absl::GetFlag(FLAGS_out);
   ROWAN_RETURN_IF_ERROR(CheckWritable("out", out));
   ROWAN_ASSIGN_OR_RETURN(const CtrDataset data, OpenCtrDataset("data", absl::GetFlag(FLAGS_data)));
   ROWAN_ASSIGN_OR_RETURN(StoredModel stored, OpenStoredModel(absl::GetFlag(FLAGS_model_dir), Threads()));
 
+  *started = true;
   ROWAN_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(out));
   int64_t rows = 0, bad = 0;
   std::string text;
@@ -48,7 +50,9 @@ absl::Status Predict(const Interrupt& interrupt) {
 }  // namespace
 
 int RunPredict(const Program&, const CommandLine&, const Interrupt& interrupt) {
-  return ExitCode("predict", Predict(interrupt), interrupt);
+  bool started = false;
+  const absl::Status status = Predict(interrupt, &started);
+  return ExitCode("predict", status, started, interrupt);
 }
 
 }  // namespace rowan

@@ -1,19 +1,20 @@
 // RowSink: a file of rows written front to back, plain or gzip (where the path ends in ".gz"), that appears whole.
 //
-// Bytes go to PATH.partial, which takes the place of PATH when Finish succeeds and is removed when anything fails, so
-// a full disk never leaves half a data set under the right name. A PATH that exists and is no regular file (a pipe, a
-// device) is written directly. Gzip output is one member whose blocks were compressed apart, so that threads share the
-// work and the bytes do not depend on how many there were. Encode is thread-safe; a sink belongs to one thread.
+// The file is an OutputFile (common/output_file.h). Gzip output is one member whose blocks were compressed apart, so
+// that threads share the work and the bytes do not depend on how many there were. Encode is thread-safe; a sink belongs
+// to one thread.
 #ifndef ROWAN_WORKER_EXAMPLES_CTR_ROW_SINK_H_
 #define ROWAN_WORKER_EXAMPLES_CTR_ROW_SINK_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/output_file.h"
 
 namespace rowan {
 
@@ -26,14 +27,9 @@ class RowSink {
     uint32_t text_crc32 = 0;  // Of the text; 0 in plain files.
   };
 
-  // NotFound, PermissionDenied and the like, naming the path, where it cannot be written.
+  // NotFound, PermissionDenied and the like, naming the path, where it cannot be written. What is not finished is
+  // dropped with the sink.
   static absl::StatusOr<std::unique_ptr<RowSink>> Create(absl::string_view path);
-
-  // Drops the unfinished file, if Finish did not succeed.
-  ~RowSink();
-
-  RowSink(const RowSink&) = delete;
-  RowSink& operator=(const RowSink&) = delete;
 
   // Turns text, whole lines, into a block of this file.
   Block Encode(std::string text) const;
@@ -45,18 +41,11 @@ class RowSink {
   absl::Status Finish();
 
  private:
-  RowSink(std::string path, std::string written_path, bool gzip, int fd);
+  RowSink(std::unique_ptr<OutputFile> file, bool gzip) : file_(std::move(file)), gzip_(gzip) {}
 
-  absl::Status Write(absl::string_view bytes);
-  absl::Status Failure(int error_number, absl::string_view what) const;
-
-  const std::string path_;
-  const std::string written_path_;  // path_ itself, or its partial file.
+  const std::unique_ptr<OutputFile> file_;
   const bool gzip_;
-  int fd_;  // -1 once closed.
-  bool finished_ = false;
-  int64_t bytes_ = 0;        // Written so far.
-  uint64_t text_bytes_ = 0;  // The same before compression.
+  uint64_t text_bytes_ = 0;  // Before compression.
   uint32_t text_crc32_ = 0;
 };
 

@@ -11,7 +11,7 @@ rowan::Program MakeProgram() {
   const rowan::FlagGroup train_input = {"Input", {"data", "test_data", "max_bad_share"}};
   const rowan::FlagGroup training = {
       "Training", {"batch_size", "epochs", "shuffle", "seed", "row_learning_rate", "dense_learning_rate"}};
-  const rowan::FlagGroup job = {"Job", {"mode", "workers", "threads", "shards", "pipeline"}};
+  const rowan::FlagGroup job = {"Job", {"coordinators", "unix_sockets", "mode", "workers", "threads", "shards", "pipeline"}};
   return {"rowan-ctr",
           "the click-through-rate example",
           {{"generate",

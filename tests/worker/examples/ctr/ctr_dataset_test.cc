@@ -1,6 +1,10 @@
 #include "worker/examples/ctr/ctr_dataset.h"
 
+#include <unistd.h>
+
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -39,6 +43,17 @@ TEST(CtrDatasetTest, TestFilesLeaveAllRowsToTraining) {
   EXPECT_EQ(split->train.rows(), 11);
   EXPECT_EQ(split->test.rows(), 3);
   EXPECT_EQ(split->test.index->size(), 3);
+}
+
+TEST(CtrDatasetTest, AFileIsNotTrainedAndTestedOn) {
+  const std::string a = WriteRows("both_a", 5), b = WriteRows("both_b", 5), link = a + ".link";
+  ASSERT_EQ(symlink(a.c_str(), link.c_str()), 0);
+  const std::string pattern = absl::StrCat(::testing::TempDir(), "/both_?");
+  for (const auto& [train, test] : std::vector<std::pair<std::string, std::string>>{
+           {a, a}, {pattern, b}, {b, pattern}, {absl::StrCat(b, ",", a), link}}) {
+    EXPECT_THAT(OpenCtrSplit(train, test), StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("--test_data: ")));
+  }
+  EXPECT_OK(OpenCtrSplit(a, b));
 }
 
 TEST(CtrDatasetTest, ErrorsNameFlagAndFile) {

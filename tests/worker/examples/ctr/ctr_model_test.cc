@@ -58,7 +58,7 @@ class Fixture {
     job_ = LocalJob::Create(spec, 1).value();
     Client::Options options;
     options.coordinator = job_->coordinator();
-    options.server = job_->data_plane();
+    options.servers = job_->data_planes();
     client_ = Client::Connect(options).value();
     model_ = std::make_unique<CtrModel>(SmallSpec(), &pool_);
     EXPECT_OK(model_->Open(CtrRates(), client_.get()));

@@ -39,7 +39,7 @@ absl::StatusOr<CtrTrainResult> RunTraining(const CtrTrainOptions& options, const
   ThreadPool pool(1, UseOneThreadPerProduct);
   Client::Options client;
   client.coordinator = job->coordinator();
-  client.server = job->data_plane();
+  client.servers = job->data_planes();
   ROWAN_ASSIGN_OR_RETURN(const auto connected, Client::Connect(client));
   return TrainCtr(options, dataset, &pool, connected.get(), after_step);
 }

@@ -85,9 +85,17 @@ class RunningTest(ProgramTest):
         self.assertGreater(self.interrupted_training('--workers=2', '--mode=bounded:1')['step'], 0)
         self.assertGreater(self.interrupted_training('--mode=async', signal_number=signal.SIGTERM)['step'], 0)
 
+    def test_what_goes_missing_while_it_runs_is_a_failure_not_wrong_input(self):
+        process = self.begin('train', f'--data={self.data}', '--model_dir=model', '--epochs=1000000', '--batch_size=64')
+        self.read_until(process, r'^step ')
+        os.rmdir(self.path('model'))
+        process.send_signal(signal.SIGINT)
+        _, err = self.end(process, 1)
+        self.assertIn('model', err.splitlines()[-1])
+
     def test_an_interrupted_generation_leaves_no_file(self):
         process = self.begin('generate', '--rows=1000000000', '--out=clicks.tsv')
-        self.until(lambda: any(name.startswith('clicks') for name in os.listdir(self.folder)))
+        self.until(lambda: any('clicks' in name for name in os.listdir(self.folder)))
         process.send_signal(signal.SIGINT)
         _, err = self.end(process, 130)
         self.assertIn('rowan-ctr generate: interrupted', err)
