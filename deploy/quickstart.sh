@@ -1,10 +1,13 @@
 #!/bin/bash
 # Sets up, builds, and trains the click-through-rate example in one process, showing progress; then evaluates it.
-# usage: deploy/quickstart.sh [--data=FILES] [--test_data=FILES] [--summary_json=PATH] [-- FLAGS FOR rowan-ctr train]
+# usage: deploy/quickstart.sh [--data=FILES] [--test_data=FILES] [--summary_json=PATH]
+#                             [--servers=N] [--workers=N] [--mode=sync|bounded:S|async] [-- FLAGS FOR rowan-ctr train]
 # FILES: Criteo TSV, plain or gzip: a file, a directory, a glob, or several separated by commas. Without --test_data the
 # last fifth of the rows is the test. The model goes to build/quickstart/model, which keeps the last three, or to the
 # --model_dir among the flags. Without --data, 600,000 clicks of a known model are generated: the best AUC that
 # any model could reach on them is printed beside the one reached, and less than LEAST_AUC is a failure.
+# With --servers, --workers or --mode the job runs as real processes on this machine: a coordinator, servers and workers
+# (deploy/run_cluster.sh); the model is then lost with its servers at the end.
 # Exits 0, 2 for wrong flags or input found before training starts, 1 if something failed, 128 + signal after an
 # interrupt (130 for SIGINT).
 caller=$PWD
@@ -18,6 +21,7 @@ LEAST_AUC=${QUICKSTART_LEAST_AUC:-0.735}
 data=
 test_data=
 summary=
+cluster=()
 while [[ $# -gt 0 ]]; do
   word=$1
   shift
@@ -25,14 +29,15 @@ while [[ $# -gt 0 ]]; do
     --data=*) data=${word#*=} ;;
     --test_data=*) test_data=${word#*=} ;;
     --summary_json=*) summary=${word#*=} ;;
+    --servers=* | --workers=* | --mode=*) cluster+=("$word") ;;
     --) break ;;
     -h | --help)
       sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' deploy/quickstart.sh
       exit 0
       ;;
     *)
-      echo "quickstart.sh: $word: must be --data=FILES, --test_data=FILES, --summary_json=PATH, or -- and flags of" \
-        "rowan-ctr train" >&2
+      echo "quickstart.sh: $word: must be --data=FILES, --test_data=FILES, --summary_json=PATH, --servers=N," \
+        "--workers=N, --mode=MODE, or -- and flags of rowan-ctr train" >&2
       exit 2
       ;;
   esac
@@ -43,12 +48,18 @@ if [[ -z $data && -n $test_data ]]; then
 fi
 
 build_ctr
+if [[ ${#cluster[@]} -gt 0 ]]; then
+  bazel build "${QUIET[@]}" //server/coordinator:rowan-coordinator //server:rowan-server //server/admin:rowanctl
+fi
 
 work=$root/build/quickstart
 mkdir -p "$work"
 cd "$caller"
 flags=()
-if [[ " $* " != *" --model_dir"* ]]; then
+train=("$CTR" train)
+if [[ ${#cluster[@]} -gt 0 ]]; then
+  train=("$root/deploy/run_cluster.sh" "${cluster[@]}" --)
+elif [[ " $* " != *" --model_dir"* ]]; then
   flags+=("--model_dir=$work/model")
   mkdir -p "$work/model"
   # The run adds a model: keep the two before it.
@@ -58,14 +69,14 @@ fi
 if [[ -n $data ]]; then
   [[ -z $test_data ]] || flags+=("--test_data=$test_data")
   [[ -z $summary ]] || flags+=("--summary_json=$summary")
-  exec "$CTR" train --data="$data" "${flags[@]}" "$@"
+  exec "${train[@]}" --data="$data" "${flags[@]}" "$@"
 fi
 
 clicks=$work/clicks-$$.tsv
 trap 'rm -f "$clicks" "$work/generated-$$.json" "$work/summary-$$.json"' EXIT
 "$CTR" generate --rows="$ROWS" --seed=1 --out="$clicks" --summary_json="$work/generated-$$.json"
 summary=${summary:-$work/summary-$$.json}
-"$CTR" train --data="$clicks" --summary_json="$summary" "${flags[@]}" "$@"
+"${train[@]}" --data="$clicks" --summary_json="$summary" "${flags[@]}" "$@"
 python3 - "$work/generated-$$.json" "$summary" "$LEAST_AUC" <<'PY'
 import json, sys
 best = json.load(open(sys.argv[1]))['best_auc_last_fifth']
