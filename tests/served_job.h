@@ -103,7 +103,7 @@ class ServedJob {
     const auto opened_dense = job_->coordinator()->OpenDense(dense);
     EXPECT_TRUE(opened_dense.ok() && opened_dense->id == kDense) << opened_dense.status();
     if (transport != Transport::kLocal) {
-      served_ = std::make_unique<ServedPlane>(job_->data_plane(), EngineSizes(job_->engine()), transport, limits);
+      served_ = std::make_unique<ServedPlane>(job_->server(), EngineSizes(job_->engine()), transport, limits);
     }
   }
 
@@ -119,7 +119,7 @@ class ServedJob {
 
   // The server as one more client sees it. Lives as long as the job.
   DataPlane* Connect() {
-    if (transport_ == Transport::kLocal) return job_->data_plane();
+    if (transport_ == Transport::kLocal) return job_->server();
     auto plane = RemoteDataPlane::Create(ClientOptions());
     EXPECT_TRUE(plane.ok()) << plane.status();
     clients_.push_back(*std::move(plane));

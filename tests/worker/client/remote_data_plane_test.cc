@@ -63,8 +63,7 @@ TEST(RemoteDataPlaneTest, NobodyThereIsUnavailable) {
 // Pending calls fail when the server goes, the next ones find the one that comes back.
 TEST(RemoteDataPlaneTest, ReconnectsWhenCalledAfterAFailure) {
   ServedJob job(Transport::kLocal, proto::JobSpec::SYNC, 2);
-  auto served =
-      std::make_unique<ServedPlane>(job.job()->data_plane(), EngineSizes(job.job()->engine()), Transport::kTcp);
+  auto served = std::make_unique<ServedPlane>(job.job()->server(), EngineSizes(job.job()->engine()), Transport::kTcp);
   const std::string address = served->address();
   const auto plane = RemoteDataPlane::Create({address});
   ASSERT_OK(plane);
@@ -80,7 +79,7 @@ TEST(RemoteDataPlaneTest, ReconnectsWhenCalledAfterAFailure) {
   EXPECT_THAT(second.answer.Wait(), StatusIs(kUnavailable, HasSubstr(address)));
   EXPECT_THAT((*plane)->Hello(From(0, 0), &hello), StatusIs(kUnavailable, HasSubstr(address)));
 
-  served = std::make_unique<ServedPlane>(job.job()->data_plane(), EngineSizes(job.job()->engine()), Transport::kTcp,
+  served = std::make_unique<ServedPlane>(job.job()->server(), EngineSizes(job.job()->engine()), Transport::kTcp,
                                          DataStreamLimits(), address);
   absl::Status status;
   const absl::Time end = absl::Now() + absl::Seconds(30);
