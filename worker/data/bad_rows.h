@@ -18,9 +18,12 @@ namespace rowan {
 
 class BadRows {
  public:
-  // Of the `rows` of an epoch at most max_share (0 to 1) may be bad. `report` is told of the first bad row ever, in
+  // Of the `job_rows` of an epoch, `rows` of which this rank reads, at most max_share (0 to 1) may be bad. A rank knows
+  // its own alone, and chance gives one more of the bad rows than another: so a rank ends the run when it has met more
+  // than the whole job may have, or more than 10 and than twice its share. A single rank keeps to max_share exactly.
+  // `report` is told of the first bad row ever, in
   // words, without the lock; null means a warning in the log.
-  BadRows(int64_t rows, double max_share, std::function<void(const std::string&)> report);
+  BadRows(int64_t rows, int64_t job_rows, double max_share, std::function<void(const std::string&)> report);
 
   // Counts `row` of `epoch`. `describe` says where it is and what is wrong, which may take long (it may read a file):
   // asked, without the lock, for the first bad row, and again only by other threads whose bad rows end the run before
@@ -33,6 +36,7 @@ class BadRows {
 
  private:
   const int64_t rows_;
+  const int64_t job_rows_;
   const double max_share_;
   const std::function<void(const std::string&)> report_;
   mutable Mutex mu_;

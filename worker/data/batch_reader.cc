@@ -20,8 +20,10 @@ BatchReader::BatchReader(const LineIndex* index, BatchReaderOptions options)
     : index_(index),
       options_(Resolve(*index, std::move(options))),
       assignment_(options_.end_row - options_.first_row, options_.batch_size, options_.rank, options_.num_ranks),
-      epoch_bad_rows_(assignment_.rank_rows(), options_.max_bad_share, options_.report_bad_row),
-      range_bad_rows_(index->size(), options_.max_bad_share, options_.report_bad_row) {}
+      epoch_bad_rows_(assignment_.rank_rows(), options_.end_row - options_.first_row, options_.max_bad_share,
+                      options_.report_bad_row),
+      range_bad_rows_(options_.end_row - options_.first_row, options_.end_row - options_.first_row,
+                      options_.max_bad_share, options_.report_bad_row) {}
 
 absl::StatusOr<bool> BatchReader::ReadRow(int64_t epoch, int64_t row, BadRows* bad_rows, Batch* batch) const {
   CriteoRow parsed;

@@ -33,7 +33,7 @@ struct BatchReaderOptions {
   int64_t batch_size = 2048;  // Global: samples of all ranks in a step.
   int rank = 0;
   int num_ranks = 1;
-  // Of the rows that this rank reads in an epoch, the part that may be bad, 0 to 1.
+  // Of the rows of an epoch, over all ranks, the part that may be bad, 0 to 1: see bad_rows.h.
   double max_bad_share = 0.01;
   // Told of the first bad row; null means a warning in the log.
   std::function<void(const std::string&)> report_bad_row;
@@ -54,8 +54,8 @@ class BatchReader {
 
   // Fills `batch` with the good ones of rows begin .. end-1 of the index (whatever first_row and end_row are) in that
   // order, and (*bad)[i], for all end - begin of them, with whether row begin + i is bad. Bad rows count apart from
-  // those of Read, once each. InvalidArgument if more than max_bad_share of the whole index is bad: set that to 1 where
-  // each row is to be answered. REQUIRES: 0 <= begin <= end <= index->size().
+  // those of Read, once each. InvalidArgument if more than max_bad_share of first_row .. end_row-1 is bad: set
+  // that to 1 where each row is to be answered. REQUIRES: 0 <= begin <= end <= index->size().
   absl::Status ReadRange(int64_t begin, int64_t end, Batch* batch, std::vector<bool>* bad);
 
   // Of Read and of ReadRange.

@@ -21,7 +21,8 @@ class BadRowsTest : public ::testing::Test {
   }
 
   std::vector<std::string> reports_;
-  BadRows bad_{/*rows=*/100, /*max_share=*/0.03, [this](const std::string& report) { reports_.push_back(report); }};
+  BadRows bad_{/*rows=*/100, /*job_rows=*/100, /*max_share=*/0.03,
+               [this](const std::string& report) { reports_.push_back(report); }};
 };
 
 TEST_F(BadRowsTest, ReportsTheFirstOnly) {
@@ -35,7 +36,7 @@ TEST_F(BadRowsTest, ReportsTheFirstOnly) {
 TEST(BadRowsLockTest, DescribesAndReportsWithoutTheLock) {
   BadRows* self = nullptr;
   int64_t reported = 0, described = 0;
-  BadRows bad(/*rows=*/2, /*max_share=*/0.5, [&](const std::string&) { reported = self->count(); });
+  BadRows bad(/*rows=*/2, /*job_rows=*/2, /*max_share=*/0.5, [&](const std::string&) { reported = self->count(); });
   self = &bad;
   const auto describe = [&] {
     std::thread([&] { described = bad.count(); }).join();
@@ -47,7 +48,7 @@ TEST(BadRowsLockTest, DescribesAndReportsWithoutTheLock) {
 }
 
 TEST(BadRowsLockTest, ARunThatEndsMeanwhileNamesItsOwnRow) {
-  BadRows bad(/*rows=*/2, /*max_share=*/0.5, [](const std::string&) {});
+  BadRows bad(/*rows=*/2, /*job_rows=*/2, /*max_share=*/0.5, [](const std::string&) {});
   EXPECT_OK(bad.Add(0, 0, [&] {
     EXPECT_THAT(bad.Add(0, 1, [] { return std::string("x:2"); }),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 of 2 rows are bad (100 %), at most 50 %")));
@@ -83,10 +84,26 @@ TEST_F(BadRowsTest, CountsEachEpochFromZero) {
 TEST(BadRowsShareTest, TakesItsLimitsLiterally) {
   const auto quiet = [](const std::string&) {};
   const auto where = [] { return std::string("x:1"); };
-  BadRows none(10, 0, quiet);
+  BadRows none(10, 10, 0, quiet);
   EXPECT_FALSE(none.Add(0, 1, where).ok());
-  BadRows all(3, 1, quiet);
+  BadRows all(3, 3, 1, quiet);
   for (int64_t row = 0; row < 3; ++row) EXPECT_OK(all.Add(0, row, where));
+}
+
+// How many bad rows a rank takes before it ends the run.
+int64_t Taken(int64_t rows, int64_t job_rows, double max_share) {
+  BadRows bad(rows, job_rows, max_share, [](const std::string&) {});
+  int64_t taken = 0;
+  while (taken < rows && bad.Add(0, taken, [] { return std::string("x:1"); }).ok()) ++taken;
+  return taken;
+}
+
+TEST(BadRowsShareTest, ARankOfManyIsNotEndedByChance) {
+  EXPECT_EQ(Taken(50, 50 * 256, 0.01), 10);         // 1 would be its share: 0.4 % of such ranks have 5 or more
+  EXPECT_EQ(Taken(10000, 10000 * 256, 0.01), 200);  // twice its share
+  EXPECT_EQ(Taken(50, 200, 0.01), 2);               // all that the job may have
+  EXPECT_EQ(Taken(50, 100, 0.5), 50);               // two ranks, the other one without bad rows
+  EXPECT_EQ(Taken(50, 50 * 256, 0), 0);
 }
 
 }  // namespace

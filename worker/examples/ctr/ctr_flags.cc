@@ -45,7 +45,7 @@ ROWAN_FLAG_RANGE(threads, 0, 1024);
 ABSL_FLAG(std::string, data, "",
           "Criteo TSV, plain or gzip: a file, a directory, a glob, or several of them separated by commas.");
 ABSL_FLAG(std::string, test_data, "", "Rows to evaluate on after training; empty: the last fifth of --data.");
-ABSL_FLAG(double, max_bad_share, 0.01, "Share of rows that may be malformed; they are counted and left out.");
+ABSL_FLAG(double, max_bad_share, 0.01, "Share of all rows read that may be malformed; they are counted and left out.");
 ROWAN_FLAG_RANGE(max_bad_share, 0.0, 1.0);
 ABSL_FLAG(int64_t, batch_size, 2048, "Samples of one step, over all workers.");
 ROWAN_FLAG_RANGE(batch_size, 1, 1 << 24);

@@ -20,6 +20,8 @@ absl::Status ScoreRows(const CtrDataset& dataset, double max_bad_share, CtrModel
                        const std::function<bool()>& stop, const std::function<absl::Status(const CtrScores&)>& take) {
   BatchReaderOptions options;
   options.layout = dataset.layout;
+  options.first_row = dataset.begin;
+  options.end_row = dataset.end;
   options.max_bad_share = max_bad_share;
   BatchReader reader(dataset.index.get(), options);
   Deduplicator deduplicator;
@@ -40,7 +42,8 @@ absl::Status ScoreRows(const CtrDataset& dataset, double max_bad_share, CtrModel
     for (int64_t i = 0; i < end - begin; ++i) {
       if (bad[i]) continue;
       if (!std::isfinite(predicted[good])) {
-        return absl::InternalError(absl::StrCat(dataset.index->Where(begin + i), ": the model gives ", predicted[good]));
+        return absl::InternalError(
+            absl::StrCat(dataset.index->Where(begin + i), ": the model gives ", predicted[good]));
       }
       probabilities[i] = predicted[good];
       labels[i] = batch.batch.labels[good];

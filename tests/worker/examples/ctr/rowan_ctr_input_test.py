@@ -166,6 +166,16 @@ class RowsTest(ProgramTest):
         allowed = self.train(none, '--max_bad_share=1')
         self.assertEqual((allowed['samples'], allowed['auc'], allowed['rows']), (0, None, 0))
 
+    def test_bad_rows_of_the_test_are_measured_by_its_own_rows(self):
+        rows = [list(row) for row in self.rows]
+        for i in (250, 270):  # 2 of 300 rows, and of 60 test rows
+            rows[i][15] = 'g'
+        path = self.write('bad_end.tsv', text(rows))
+        result = self.run_program('train', f'--data={path}', '--model_dir=')
+        self.assertEqual(result.code, 1)
+        self.assertIn('1 of 60 rows are bad (1.667 %), at most 1 % may be', result.err)
+        self.assertIn('test: 58 samples', self.ok('train', f'--data={path}', '--model_dir=', '--max_bad_share=0.04').out)
+
     def test_bad_test_rows_do_not_lose_the_trained_model(self):
         bad = self.write('bad_test.tsv', text(self.rows[:3] + [['3'] * 40] * 2))
         result = self.run_program('train', f'--data={self.path("base.tsv")}', f'--test_data={bad}',
