@@ -92,6 +92,7 @@ struct ParsedRequest {
   double weight = 0;
   uint32_t part = 0;
   uint32_t parts = 0;
+  ByteRange refused_dense = {};
   std::vector<ParsedSection> sections;
   std::vector<ParsedGradients> push_tables;
   std::vector<ParsedDenseGradient> push_dense;

@@ -204,6 +204,9 @@ class RequestParser {
         case Uint(4):
           request_.parts = static_cast<uint32_t>(reader.value());
           break;
+        case Bytes(5):
+          request_.refused_dense = reader.range();
+          break;
       }
     }
     return reader.status();
@@ -328,6 +331,10 @@ absl::StatusOr<size_t> CountWords(ByteRange range, absl::string_view what, uint3
 }
 
 absl::StatusOr<PushRequest> DecodePush(const ByteChain& chain, const ParsedRequest& request, BufferPool* pool) {
+  if (request.refused_dense.size % sizeof(uint32_t) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("PushBody.refused_dense: ", request.refused_dense.size, " bytes are no whole numbers"));
+  }
   size_t bytes = 0;
   {
     size_t t = 0;
@@ -357,6 +364,8 @@ absl::StatusOr<PushRequest> DecodePush(const ByteChain& chain, const ParsedReque
   PushRequest push;
   push.header = request.header;
   push.weight = request.weight;
+  push.refused_dense.resize(request.refused_dense.size / sizeof(uint32_t));
+  chain.Copy(request.refused_dense, reinterpret_cast<char*>(push.refused_dense.data()));
   push.storage = storage;
   push.sections.reserve(request.sections.size());
   size_t t = 0, d = 0;

@@ -112,7 +112,9 @@ WireMessage EncodePull(uint64_t id, const PullRequest& request, bool lookup, abs
 
 WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, uint32_t parts, absl::string_view token,
                        BufferPool* pool) {
-  size_t size = DoubleFieldSize(request.weight) + UintFieldSize(part) + UintFieldSize(parts);
+  const size_t refused_bytes = request.refused_dense.size() * sizeof(uint32_t);
+  size_t size = DoubleFieldSize(request.weight) + UintFieldSize(part) + UintFieldSize(parts) +
+                BytesFieldSize(refused_bytes);
   size_t referenced = 0;
   const auto count = [&](size_t bytes) {
     if (MessageWriter::IsReferenced(bytes, request.storage)) referenced += bytes;
@@ -148,6 +150,7 @@ WireMessage EncodePush(uint64_t id, const PushRequest& request, uint32_t part, u
   }
   writer.UintField(3, part);
   writer.UintField(4, parts);
+  writer.BytesField(5, request.refused_dense.data(), refused_bytes);
   return writer.Finish();
 }
 

@@ -499,6 +499,8 @@ void DataStream::HandlePart(const Received& received) {
   for (Part& part : parted.parts) {
     ids.push_back({part.id, part.push.sections.size()});
     storage->push_back(std::move(part.push.storage));
+    whole.refused_dense.insert(whole.refused_dense.end(), part.push.refused_dense.begin(),
+                               part.push.refused_dense.end());
     std::move(part.push.sections.begin(), part.push.sections.end(), std::back_inserter(whole.sections));
   }
   whole.storage = std::move(storage);

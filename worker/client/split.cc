@@ -102,6 +102,7 @@ absl::StatusOr<std::vector<PushRequest>> SplitPush(PushRequest request, int64_t 
       PushRequest& part = parts.emplace_back();
       part.header = request.header;
       part.weight = request.weight;
+      part.refused_dense = request.refused_dense;
       part.storage = request.storage;
       left = room;
     }

@@ -111,6 +111,7 @@ class RandomMessages {
     push->set_weight(weight);
     push->set_part(static_cast<uint32_t>(Number()));
     push->set_parts(static_cast<uint32_t>(Number()));
+    if (Below(2)) push->set_refused_dense(Bytes(4 * Below(4)));
     for (uint64_t n = Below(5); n > 0; --n) {
       proto::Section* const section = push->add_sections();
       section->set_shard(static_cast<uint32_t>(Number()));

@@ -132,6 +132,7 @@ proto::DataRequest Rebuilt(const ByteChain& chain, const ParsedRequest& parsed) 
     push->set_weight(parsed.weight);
     push->set_part(parsed.part);
     push->set_parts(parsed.parts);
+    push->set_refused_dense(chain.ToString(parsed.refused_dense));
     size_t t = 0, d = 0;
     for (const ParsedSection& section : parsed.sections) {
       proto::Section* const to = push->add_sections();
