@@ -1,10 +1,11 @@
 // Logarithm, exponential and random numbers that have the same bits on every machine.
 //
 // The C library's log and exp choose their code by processor and change between versions; these use only + - * / and
-// sqrt, which IEEE 754 fixes, so generated files can be compared byte for byte (the build sets -ffp-contract=off).
+// sqrt, which IEEE 754 fixes, so that losses, gradients and generated files can be compared byte for byte (the build
+// sets -ffp-contract=off).
 // Stateless functions, and a generator owned by one thread.
-#ifndef ROWAN_WORKER_EXAMPLES_CTR_PORTABLE_MATH_H_
-#define ROWAN_WORKER_EXAMPLES_CTR_PORTABLE_MATH_H_
+#ifndef ROWAN_COMMON_PORTABLE_MATH_H_
+#define ROWAN_COMMON_PORTABLE_MATH_H_
 
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,17 @@
 #include "common/hash.h"
 
 namespace rowan {
+
+// t * (the sum of t^k / (2k + 3), k = 0 .. 9), t = s^2: what 2 atanh(s) = log((1 + s) / (1 - s)) is made of.
+// REQUIRES: |s| <= 0.1716.
+inline double AtanhTail(double t) {
+  // Evaluated in pairs: the processor works on several at once.
+  const double t2 = t * t;
+  const double t4 = t2 * t2;
+  const double low = (1.0 / 3 + t * (1.0 / 5)) + t2 * (1.0 / 7 + t * (1.0 / 9));
+  const double high = (1.0 / 11 + t * (1.0 / 13)) + t2 * (1.0 / 15 + t * (1.0 / 17));
+  return t * (low + t4 * (high + t4 * (1.0 / 19 + t * (1.0 / 21))));
+}
 
 // The natural logarithm, to within 4 units in the last place (absolute error 1e-15 beside 1).
 // REQUIRES: x is positive, finite and normal.
@@ -27,16 +39,16 @@ inline double PortableLog(double x) {
     m *= 0.5;
     ++exponent;
   }
-  // log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <= 0.1716.
-  const double s = (m - 1) / (m + 1);
-  const double t = s * s;
-  // Sum of t^k / (2k + 3), k = 0 .. 9, evaluated in pairs: the processor works on several at once.
-  const double t2 = t * t;
-  const double t4 = t2 * t2;
-  const double low = (1.0 / 3 + t * (1.0 / 5)) + t2 * (1.0 / 7 + t * (1.0 / 9));
-  const double high = (1.0 / 11 + t * (1.0 / 13)) + t2 * (1.0 / 15 + t * (1.0 / 17));
-  const double sum = low + t4 * (high + t4 * (1.0 / 19 + t * (1.0 / 21)));
-  return static_cast<double>(exponent) * 0.6931471805599453 + (2 * s + 2 * s * (t * sum));
+  const double s = (m - 1) / (m + 1);  // |s| <= 0.1716
+  return static_cast<double>(exponent) * 0.6931471805599453 + (2 * s + 2 * s * AtanhTail(s * s));
+}
+
+// log(1 + x), to within 4 units in the last place for 0 <= x, 1e-15 for all; NaN for NaN.
+// REQUIRES: x > -1, 1 + x finite and normal, or NaN.
+inline double PortableLog1p(double x) {
+  if (!(x > -0.29 && x < 0.41)) return x == x ? PortableLog(1 + x) : x;
+  const double s = x / (2 + x);
+  return 2 * s + 2 * s * AtanhTail(s * s);
 }
 
 // e to the x, to within 4 units in the last place; x beyond +-700 counts as +-700.
@@ -89,4 +101,4 @@ class RandomStream {
 
 }  // namespace rowan
 
-#endif  // ROWAN_WORKER_EXAMPLES_CTR_PORTABLE_MATH_H_
+#endif  // ROWAN_COMMON_PORTABLE_MATH_H_

@@ -1,4 +1,4 @@
-#include "worker/examples/ctr/portable_math.h"
+#include "common/portable_math.h"
 
 #include <cmath>
 
@@ -12,6 +12,13 @@ TEST(PortableMathTest, LogAgreesWithTheLibrary) {
     ASSERT_NEAR(PortableLog(x), std::log(x), 1e-15 + 1e-15 * std::fabs(std::log(x))) << x;
   }
   EXPECT_EQ(PortableLog(1), 0);
+}
+
+TEST(PortableMathTest, Log1pAgreesWithTheLibrary) {
+  for (double x = 1e-300; x < 1e12; x *= 1.0037) ASSERT_NEAR(PortableLog1p(x) / std::log1p(x), 1, 1e-15) << x;
+  for (double x = -0.9999999; x < 0.6; x += 0.000137) ASSERT_NEAR(PortableLog1p(x), std::log1p(x), 5e-15) << x;
+  EXPECT_EQ(PortableLog1p(0), 0);
+  EXPECT_TRUE(std::isnan(PortableLog1p(std::nan(""))));
 }
 
 TEST(PortableMathTest, ExpAgreesWithTheLibrary) {

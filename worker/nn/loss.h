@@ -1,7 +1,6 @@
 // Sigmoid cross-entropy of logits: log(1 + e^z) - y z, in the form that neither overflows nor cancels.
 //
-// Computed in double by std::exp and std::log1p: bits repeat with one libm, but are not promised across libraries.
-// Thread-safe.
+// Computed in double by common/portable_math.h: the same bits on every machine. Thread-safe.
 #ifndef ROWAN_WORKER_NN_LOSS_H_
 #define ROWAN_WORKER_NN_LOSS_H_
 
@@ -9,7 +8,7 @@
 
 namespace rowan {
 
-// 1 / (1 + e^-z), rounded to float last.
+// 1 / (1 + e^-z), rounded to float last; NaN for NaN.
 float Sigmoid(float logit);
 
 // Returns the weighted loss *sum* (nats) of `n` samples, added in sample order. Finite logits give finite results,

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "common/portable_math.h"
+
 namespace rowan {
 namespace {
 
@@ -18,6 +20,8 @@ uint32_t Ordered(float score) {
   std::memcpy(&bits, &value, sizeof(bits));
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
+
+double LogOrNan(double p) { return std::isnan(p) ? p : PortableLog(p); }
 
 }  // namespace
 
@@ -51,7 +55,7 @@ absl::optional<double> LogLoss(absl::Span<const float> probabilities, absl::Span
   for (size_t i = 0; i < labels.size(); ++i) {
     // In this order of arguments a NaN passes through.
     const double p = std::min(std::max<double>(probabilities[i], kLogLossClamp), 1.0 - kLogLossClamp);
-    sum -= labels[i] > 0.5f ? std::log(p) : std::log1p(-p);
+    sum -= labels[i] > 0.5f ? LogOrNan(p) : PortableLog1p(-p);
   }
   return sum / static_cast<double>(labels.size());
 }

@@ -71,6 +71,11 @@ TEST(SigmoidCrossEntropyTest, LogitThatIsNotFiniteShows) {
   }
 }
 
+TEST(SigmoidCrossEntropyTest, SigmoidOfNanIsNan) {
+  EXPECT_TRUE(std::isnan(Sigmoid(std::numeric_limits<float>::quiet_NaN())));
+  EXPECT_EQ(Sigmoid(std::numeric_limits<float>::infinity()), 1);
+}
+
 TEST(SigmoidCrossEntropyTest, WeightsScaleLossAndGradient) {
   const float logits[] = {0.5f, -2.0f, 3.0f};
   const float labels[] = {1, 0, 0};

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "worker/examples/ctr/portable_math.h"
+#include "common/portable_math.h"
 #include "worker/examples/ctr/zipf.h"
 
 namespace rowan {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "worker/examples/ctr/portable_math.h"
+#include "common/portable_math.h"
 
 namespace rowan {
 
