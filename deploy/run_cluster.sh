@@ -1,12 +1,13 @@
 #!/bin/bash
 # Trains the click-through-rate example as real processes on this machine: a coordinator, servers, workers. They talk
 # over Unix sockets (TCP with --tcp) on ports that the system chooses; at the end it shows `rowanctl status`, and leaves
-# nothing running. The binaries must be built: deploy/quickstart.sh does that and calls this.
+# nothing running. The binaries must be built: deploy/quickstart.sh does that and calls this. They are looked for in
+# $ROWAN_BIN, or where Bazel puts them.
 # usage: deploy/run_cluster.sh [--servers=N] [--workers=N] [--mode=sync|bounded:S|async] [--shards=N] [--tcp]
 #                              -- FLAGS FOR rowan-ctr train
 # Exits with the first worker's failure: 0, 1, 2, or 128 + signal after an interrupt.
 set -euo pipefail
-bin=$(cd "$(dirname "$0")/.." && pwd)/bazel-bin
+bin=${ROWAN_BIN:-$(cd "$(dirname "$0")/.." && bazel info bazel-bin 2>/dev/null)}
 servers=1
 workers=1
 tcp=

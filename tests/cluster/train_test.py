@@ -1,5 +1,6 @@
 """The example as real processes: what becomes of a job whose members end well, badly, or without a word."""
 
+import json
 import signal
 import unittest
 
@@ -41,6 +42,35 @@ class TrainTest(unittest.TestCase):
             self.assertEqual(cluster.ctl(coordinator.address, "job", "stop")[0], 0)
             for process in servers + [coordinator]:
                 self.assertEqual(process.ends(limit=10), 0, process.log())
+
+    def test_digest_is_that_of_one_process(self):
+        with Cluster() as cluster:
+            self.generate(cluster, 4000)
+
+            def digest(name):
+                with open(cluster.path(name + ".json")) as file:
+                    return json.load(file)["digest"]
+
+            for workers in (1, 2):
+                local = cluster.start("ctr", "local%d" % workers, "train", "--data=" + cluster.path("clicks.tsv"),
+                                      "--batch_size=64", "--model_dir=", "--workers=%d" % workers,
+                                      "--summary_json=" + cluster.path("local%d.json" % workers))
+                self.assertEqual(local.ends(), 0, local.log())
+                for servers, unix in ((1, False), (3, False), (2, True)):
+                    name = "c%d%d" % (workers, servers)
+                    coordinator = cluster.coordinator("--servers=%d" % servers, "--workers=%d" % workers, name=name)
+                    nodes = []
+                    for i in range(servers):
+                        socket = ["--unix_socket=" + cluster.path(name + "s%d" % i)] if unix else []
+                        nodes.append(cluster.server(coordinator.address, *socket, name=name + "server%d" % i))
+                    trainers = [self.worker(cluster, coordinator, name + "w%d" % i,
+                                            "--summary_json=" + cluster.path(name + ".json")) for i in range(workers)]
+                    for trainer in trainers:
+                        self.assertEqual(trainer.ends(), 0, trainer.log())
+                    self.assertEqual(digest(name), digest("local%d" % workers), name)
+                    self.assertEqual(cluster.ctl(coordinator.address, "job", "stop")[0], 0)
+                    for process in nodes + [coordinator]:
+                        self.assertEqual(process.ends(limit=10), 0, process.log())
 
     def test_worker_that_is_killed_does_not_leave_the_other_waiting(self):
         with Cluster() as cluster:
