@@ -13,6 +13,7 @@ PACKAGES=(
   librocksdb-dev libdnnl-dev libhwy-dev libisal-dev libxxhash-dev zlib1g-dev
   # What tests.
   libgtest-dev libgmock-dev libbenchmark-dev openssl
+  python3-grpcio python3-protobuf # the client of another language
 )
 
 missing=()
