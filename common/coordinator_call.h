@@ -24,7 +24,9 @@ inline absl::Duration HeartbeatEvery(uint64_t lease_ms) {
 // it is; that it does not answer becomes Unavailable, "waiting for the coordinator at HOST:PORT (...)".
 inline absl::Status CoordinatorStatus(const std::string& address, const grpc::Status& status) {
   absl::Status result = FromGrpcStatus(status);
-  if (!absl::IsUnavailable(result) && !absl::IsDeadlineExceeded(result)) return result;
+  // A coordinator that shuts down cancels the calls it is working on: "CANCELLED" without words of its own.
+  const bool cut_off = absl::IsCancelled(result) && (result.message().empty() || result.message() == "CANCELLED");
+  if (!absl::IsUnavailable(result) && !absl::IsDeadlineExceeded(result) && !cut_off) return result;
   if (absl::StartsWith(result.message(), "waiting for ")) return result;
   return absl::UnavailableError(absl::StrCat("waiting for the coordinator at ", address, " (", result.message(), ")"));
 }
