@@ -86,10 +86,10 @@ int Run(const Program& program, const CommandLine& line) {
 }  // namespace rowan
 
 int main(int argc, char** argv) {
-  const auto* const program = new rowan::Program(rowan::MakeProgram());
-  const rowan::CommandLine line = rowan::ParseFlagsOrExit(*program, argc, argv);
-  if (const absl::Status status = rowan::InitLogging(program->name); !status.ok()) {
-    return rowan::UsageError(*program, line, status.message());
+  const rowan::Program program = rowan::MakeProgram();
+  const rowan::CommandLine line = rowan::ParseFlagsOrExit(program, argc, argv);
+  if (const absl::Status status = rowan::InitLogging(program.name); !status.ok()) {
+    return rowan::UsageError(program, line, status.message());
   }
-  return rowan::Run(*program, line);
+  return rowan::Run(program, line);
 }
