@@ -8,15 +8,13 @@
 COORDINATOR: HOST:PORT. Needs Debian's python3-grpcio, python3-protobuf and protobuf-compiler. A push outside steps is
 taken as it is (weight 0) and applied exactly once. Exits 0, 1 with one line on stderr, 2 for a wrong command line.
 """
-import os, struct, subprocess, sys, tempfile
-
+import os, queue, struct, subprocess, sys, tempfile
 import grpc
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'common'))
 sys.dont_write_bytecode = True
 import rowan_key
-
 with tempfile.TemporaryDirectory() as generated:
     protos = ['proto/%s.proto' % name for name in ('table', 'job', 'snapshot', 'coordinator', 'data_plane')]
     subprocess.run(['protoc', '-I.', '--python_out=' + generated] + protos, cwd=ROOT, check=True)
@@ -58,8 +56,10 @@ class Cluster:
             call = channel.stream_stream('/rowan.proto.DataPlane/Exchange',
                                          data_plane_pb2.DataRequest.SerializeToString,
                                          data_plane_pb2.DataReply.FromString)
-            request = data_plane_pb2.DataRequest(id=1, header=header, **body)
-            for reply in call(iter([request]), timeout=DEADLINE):
+            requests = queue.SimpleQueue()  # The stream stays open until the reply is here: closing it gives calls up.
+            requests.put(data_plane_pb2.DataRequest(id=1, header=header, **body))
+            for reply in call(iter(requests.get, None), timeout=DEADLINE):
+                requests.put(None)
                 if reply.status.code:
                     sys.exit('%s: %s' % (server, reply.status.message))
                 return reply
