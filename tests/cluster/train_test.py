@@ -56,7 +56,7 @@ class TrainTest(unittest.TestCase):
                                       "--batch_size=64", "--model_dir=", "--workers=%d" % workers,
                                       "--summary_json=" + cluster.path("local%d.json" % workers))
                 self.assertEqual(local.ends(), 0, local.log())
-                for servers, unix in ((1, False), (3, False), (2, True)):
+                for servers, unix in ((3, False), (2, True)):
                     name = "c%d%d" % (workers, servers)
                     coordinator = cluster.coordinator("--servers=%d" % servers, "--workers=%d" % workers, name=name)
                     nodes = []
